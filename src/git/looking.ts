@@ -6,7 +6,13 @@ import { refusePipes, refuseWorkPipes, removePipes, repositoriesOf } from './pip
 type User = { readonly uid: number; readonly gid: number } | null;
 
 /** A look at a repository that an agent can write. Null where git refuses or is not there; a timeout and an abort reject. */
-export type LookingGit = (args: readonly string[], more?: Readonly<Record<string, string>>) => Promise<string | null>;
+export type LookingGit = (args: readonly string[], more?: LookingInput) => Promise<string | null>;
+
+export interface LookingInput {
+  readonly env?: Readonly<Record<string, string>>;
+  /** For its standard input. */
+  readonly input?: string;
+}
 
 /** Settings of the repository may name programs for these. */
 const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '--no-optional-locks'];
@@ -20,8 +26,10 @@ export function createLookingGit(cwd: string, user: User, timeoutMs: number, sig
   let cleared: Promise<void> | null = null;
   return async (args, more = {}) => {
     await (cleared ??= clear(cwd, user, signal));
-    const command = { args: [...SAFE, ...args], cwd, env: { ...env, ...more }, user, timeoutMs };
-    const result = await runGit(command, signal).catch(nullIfMissing);
+    const command = { args: [...SAFE, ...args], cwd, env: { ...env, ...more.env }, user, timeoutMs };
+    const result = await runGit(more.input === undefined ? command : { ...command, input: more.input }, signal).catch(
+      nullIfMissing,
+    );
     return result?.code === 0 ? result.stdout : null;
   };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -72,6 +72,130 @@ describe('evidence of work', () => {
     const before = await look();
     await deed();
     expect(await shows(before)).toBe(false);
+  });
+
+  describe('in a clone', () => {
+    const far = () => path.join(bench.base, 'far.git');
+    const colleague = (...args: string[]) => git('-C', path.join(bench.base, 'colleague'), ...args);
+    const headOf = () => git('rev-parse', 'HEAD').toString().trim();
+    const theirWork = () => {
+      colleague('commit', '--allow-empty', '-qm', 'theirs');
+      colleague('push', '-q', 'origin', 'HEAD:main', 'HEAD:theirs');
+    };
+    const clone = async () => {
+      await known();
+      for (const name of ['second', 'third']) git('commit', '--allow-empty', '-qm', name);
+      git('clone', '-q', '--bare', '.', far());
+      git('-C', far(), 'symbolic-ref', 'HEAD', 'refs/heads/main');
+      git('push', '-q', far(), 'HEAD:refs/heads/main');
+      git('remote', 'add', 'origin', far());
+      git('fetch', '-q', 'origin');
+      git('clone', '-q', far(), path.join(bench.base, 'colleague'));
+    };
+    const commit = () => git('commit', '--allow-empty', '-qm', 'work');
+
+    const IDLE_THERE: Readonly<Record<string, () => unknown>> = {
+      'a fetch of what others pushed': () => git('fetch', '-q', 'origin'),
+      'a pull of it': () => git('pull', '-q', '--ff-only', 'origin', 'main'),
+      'a pull of it by its address': () => git('pull', '-q', '--ff-only', far(), 'main'),
+      'a branch on it': () => git('fetch', '-q') && git('checkout', '-qb', 'work', 'origin/theirs'),
+      'a branch fetched as one of our own': () => git('fetch', '-q', 'origin', 'theirs:work') && git('checkout', '-q', 'work'),
+      'a reset to it': () => git('fetch', '-q') && git('reset', '-q', '--hard', 'origin/main'),
+      'an older commit that is checked out': () => git('checkout', '-q', 'HEAD~2'),
+      'a branch on an older commit': () => git('branch', 'older', 'HEAD~2'),
+      'a reset to an older commit': () => git('reset', '-q', '--hard', 'HEAD~1'),
+      'a commit that is dropped again': () => commit() && git('reset', '-q', '--hard', 'HEAD~1'),
+      'a name of a remote branch that nobody pushed': () => git('update-ref', 'refs/remotes/origin/fake', 'HEAD'),
+    };
+    it.each(Object.entries(IDLE_THERE))('is not: %s', async (_name, deed) => {
+      await clone();
+      const before = await look();
+      theirWork();
+      await deed();
+      expect(await shows(before)).toBe(false);
+    });
+
+    it('is not: a commit of an earlier run that is gone back to', async () => {
+      await clone();
+      commit();
+      const dropped = headOf();
+      git('reset', '-q', '--hard', 'HEAD~1');
+      const before = await look();
+      git('reset', '-q', '--hard', dropped);
+      expect(await shows(before)).toBe(false);
+    });
+
+    const DEEDS_THERE: Readonly<Record<string, () => unknown>> = {
+      'a commit on what others pushed': () => git('pull', '-q', '--ff-only', 'origin', 'main') && commit(),
+      'a merge of it': () => commit() && git('pull', '-q', '--no-rebase', '--no-edit', 'origin', 'main'),
+      'a commit that is amended': () => git('commit', '--amend', '--allow-empty', '-qm', 'better'),
+      'a commit that is rebased': () => commit() && git('pull', '-q', '--rebase', 'origin', 'main'),
+      'a commit of others that is picked': () => git('fetch', '-q') && git('cherry-pick', '--allow-empty', 'origin/theirs'),
+      'a commit on no branch': () => git('checkout', '-q', '--detach') && commit(),
+      'a commit on a branch that was left': () => git('checkout', '-qb', 'work') && commit() && git('checkout', '-q', '-'),
+      'a commit that was pushed': () => commit() && git('push', '-q', 'origin', 'HEAD:work'),
+      'a commit that was pushed, whose branch is deleted here': () => {
+        git('checkout', '-qb', 'work');
+        commit();
+        git('push', '-q', 'origin', 'work');
+        git('checkout', '-q', '-');
+        git('branch', '-qD', 'work');
+      },
+      'a commit that was pushed and fetched again': () => {
+        commit();
+        git('push', '-q', far(), 'HEAD:refs/heads/work');
+        git('fetch', '-q', 'origin');
+      },
+      'a branch that was pushed before others pushed to it': () => {
+        git('push', '-q', 'origin', 'HEAD:refs/heads/work');
+        colleague('push', '-q', 'origin', 'HEAD:work');
+        git('fetch', '-q', 'origin');
+      },
+      'a commit by a program that notes nothing': () => {
+        const made = git('commit-tree', '-p', 'HEAD', '-m', 'work', 'HEAD^{tree}').toString().trim();
+        git('-c', 'core.logAllRefUpdates=false', 'push', '-q', far(), `${made}:refs/heads/work`);
+        git('fetch', '-q', 'origin');
+        writeFileSync(path.join(workspace, '.git', 'HEAD'), `${made}\n`);
+      },
+      'a commit where git notes nothing': async () => {
+        await rm(path.join(workspace, '.git', 'logs'), { recursive: true });
+        git('config', 'core.logAllRefUpdates', 'false');
+        commit();
+        git('push', '-q', 'origin', 'HEAD:work');
+      },
+    };
+    it.each(Object.entries(DEEDS_THERE))('is: %s', async (_name, deed) => {
+      await clone();
+      const before = await look();
+      theirWork();
+      await deed();
+      expect(await shows(before)).toBe(true);
+    });
+
+    it('is not what others do in worktrees of the same repository', async () => {
+      await clone();
+      const other = path.join(bench.base, 'other');
+      git('worktree', 'add', '-q', '-b', 'other', other);
+      const before = await look();
+      git('-C', other, 'commit', '--allow-empty', '-qm', 'theirs');
+      expect(await shows(before)).toBe(false);
+      git('merge', '-q', '--ff-only', 'other');
+      expect(await shows(before)).toBe(false);
+      commit();
+      expect(await shows(before)).toBe(true);
+    });
+
+    it('is not a submodule that is checked out', async () => {
+      await clone();
+      git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', far(), 'inner');
+      git('commit', '-qm', 'with a submodule');
+      git('submodule', '--quiet', 'deinit', '-f', 'inner');
+      const before = await look();
+      git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'update', '--init');
+      expect(await shows(before)).toBe(false);
+      git('-C', path.join(workspace, 'inner'), 'commit', '--allow-empty', '-qm', 'work');
+      expect(await shows(before)).toBe(true);
+    });
   });
 
   it.each(['packed-refs', 'config', 'FETCH_HEAD', 'index', 'info/exclude', 'refs/heads/other'])(

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
-import { createLookingGit } from '../git/looking.ts';
+import { createLookingGit, type LookingGit } from '../git/looking.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { DATA_FOLDER, look } from './containment.ts';
+import { hasMade, marksOf } from './made-commits.ts';
 
 const TIMEOUT_MS = 60_000;
 /** Submodules in submodules. */
@@ -15,7 +16,7 @@ const MOST_LEVELS = 5;
  * changed files, elsewhere every file. What an agent says of itself in our folder does not count.
  */
 export async function lookAtWork(workspace: string, signal: AbortSignal, user: ProgramUser | null = null): Promise<string> {
-  const found = await describeRepository(workspace, { signal, user, levels: MOST_LEVELS });
+  const found = await describeRepository(workspace, { signal, user, levels: MOST_LEVELS, label: '' });
   return found === null ? filesText(workspace, []) : workText(REPOSITORY, found);
 }
 
@@ -26,20 +27,31 @@ export async function hasWorkSince(
   signal: AbortSignal,
   user: ProgramUser | null = null,
 ): Promise<boolean> {
-  const found = await describeRepository(workspace, { signal, user, levels: MOST_LEVELS });
+  const found = await describeRepository(workspace, { signal, user, levels: MOST_LEVELS, label: '' });
   const isRepository = found !== null && before.startsWith(`${REPOSITORY}\n`);
-  return showsWork(before, isRepository ? workText(REPOSITORY, found) : await filesText(workspace, found?.marks ?? []));
+  const after = isRepository ? workText(REPOSITORY, found) : await filesText(workspace, found?.marks ?? []);
+  const told = compareWork(before, after);
+  if (told !== 'other marks') return told === 'work';
+  for (const { git, label } of found?.repositories ?? []) if (await hasMade(git, marksIn(before, label))) return true;
+  return false;
 }
 
 /**
- * Whether two looks differ by work: a commit or a pushed branch that was not there, or other files. Those that are gone are
- * no work, and neither is a repository that is.
+ * What two looks tell: other files are work. Other marks may be, which the repository itself must be asked for. Those that
+ * are gone are no work, and neither is a repository that is.
  */
-export function showsWork(before: string, after: string): boolean {
+export function compareWork(before: string, after: string): 'nothing' | 'work' | 'other marks' {
   const [was, is] = [readWork(before), readWork(after)];
   const isGone = was.kind === REPOSITORY && (is.kind !== REPOSITORY || (was.marks.size > 0 && is.marks.size === 0));
-  if (isGone) return false;
-  return was.state !== is.state || [...is.marks].some((mark) => !was.marks.has(mark));
+  if (isGone) return 'nothing';
+  if (was.state !== is.state) return 'work';
+  return [...is.marks].some((mark) => !was.marks.has(mark)) ? 'other marks' : 'nothing';
+}
+
+/** The marks of one repository: the whole one's have no label. */
+export function marksIn(text: string, label = ''): ReadonlySet<string> {
+  const marks = [...readWork(text).marks].map((line) => /^(\S+(?: refs\/\S+)?)(.*)$/s.exec(line));
+  return new Set(marks.flatMap((found) => (found?.[2] === label ? [found[1] ?? ''] : [])));
 }
 
 const REPOSITORY = 'repository';
@@ -50,7 +62,7 @@ function readWork(text: string): { readonly kind: string; readonly marks: Readon
   return { kind, marks: new Set(lines.slice(0, -1)), state: lines.at(-1) ?? '' };
 }
 
-function workText(kind: string, { marks, changed }: Described): string {
+function workText(kind: string, { marks, changed }: Pick<Described, 'marks' | 'changed'>): string {
   return [kind, ...marks, hashOf(changed)].join('\n');
 }
 
@@ -62,39 +74,37 @@ interface Looking {
   readonly signal: AbortSignal;
   readonly user: ProgramUser | null;
   readonly levels: number;
+  /** Behind the marks of a submodule. */
+  readonly label: string;
 }
 
 interface Described {
-  /** The commits that are worked on, whatever names they have, and the branches that were pushed or fetched. */
+  /** What its commits can be found by. */
   readonly marks: readonly string[];
   /** The files that differ from the last commit. */
   readonly changed: readonly string[];
+  /** Itself and its submodules. */
+  readonly repositories: readonly { readonly git: LookingGit; readonly label: string }[];
 }
 
 /** Null where there is no repository of its own: one that the workspaces are in is none of theirs. */
 async function describeRepository(directory: string, looking: Looking): Promise<Described | null> {
   if (look(path.join(directory, '.git')) === null) return null;
-  const { signal, user } = looking;
+  const { signal, user, label } = looking;
   const git = createLookingGit(directory, user, TIMEOUT_MS, signal);
   const filters = await git(['config', '--name-only', '--null', '--get-regexp', String.raw`^filter\.`]);
-  const status = await git(STATUS, withoutFilters(filters?.split('\0') ?? []));
+  const status = await git(STATUS, { env: withoutFilters(filters?.split('\0') ?? []) });
   if (status === null) return null;
   const names = status.split('\0').map((entry) => entry.slice(3));
   const changed: string[] = [];
   for (const name of names.filter((each) => each !== '' && !each.startsWith(`${DATA_FOLDER}/`)))
     changed.push(`${name}\n${await describe(path.join(directory, name))}`);
   const submodules = await describeSubmodules(directory, (await git(['ls-files', '--stage', '-z'])) ?? '', looking);
-  const marks = marksOf((await git(['rev-parse', 'HEAD'])) ?? '', (await git(REFS)) ?? '');
-  return { marks: [...marks, ...submodules.marks], changed: [...changed, ...submodules.changed] };
-}
-
-const REFS = ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads', 'refs/remotes'];
-
-/** A branch of our own is just a name for its commit; one of a remote tells that it was pushed. */
-function marksOf(head: string, refs: string): readonly string[] {
-  const lines = refs.split('\n').filter((line) => line !== '' && !/^\S+ refs\/remotes\/[^/]+\/HEAD$/.test(line));
-  const marks = lines.map((line) => (line.includes(' refs/remotes/') ? line : (line.split(' ')[0] ?? '')));
-  return [...new Set([head.trim(), ...marks])].filter((mark) => mark !== '').toSorted();
+  return {
+    marks: [...(await marksOf(git)).map((mark) => `${mark}${label}`), ...submodules.marks],
+    changed: [...changed, ...submodules.changed],
+    repositories: [{ git, label }, ...submodules.repositories],
+  };
 }
 
 /** Git would look into submodules with their own filters: each is looked at by itself instead. */
@@ -103,14 +113,17 @@ const STATUS = ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-f
 /** Of those that are checked out. */
 async function describeSubmodules(directory: string, index: string, looking: Looking): Promise<Described> {
   const names = index.split('\0').flatMap((entry) => /^160000 \S+ \d\t(.+)$/s.exec(entry)?.[1] ?? []);
-  const marks: string[] = [];
-  const changed: string[] = [];
+  const found: Described[] = [];
   for (const name of looking.levels > 0 ? names : []) {
-    const found = await describeRepository(path.join(directory, name), { ...looking, levels: looking.levels - 1 });
-    marks.push(...(found?.marks ?? []).map((mark) => `${mark} ${JSON.stringify(name)}`));
-    changed.push(name, ...(found?.changed ?? []));
+    const label = ` ${JSON.stringify(name)}${looking.label}`;
+    const inner = await describeRepository(path.join(directory, name), { ...looking, levels: looking.levels - 1, label });
+    found.push({ marks: [], repositories: [], ...inner, changed: [name, ...(inner?.changed ?? [])] });
   }
-  return { marks, changed };
+  return {
+    marks: found.flatMap(({ marks }) => marks),
+    changed: found.flatMap(({ changed }) => changed),
+    repositories: found.flatMap(({ repositories }) => repositories),
+  };
 }
 
 /** Settings that take the programs out of these filters: a file is compared as it is. By environment, which takes any name. */

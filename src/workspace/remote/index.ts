@@ -8,7 +8,9 @@ import { createHookRunner, type RunHook } from '../hooks.ts';
 import { isWorkspaceKey, markNameOf, workspaceNames } from '../key.ts';
 import { judgeMark, markText } from '../marks.ts';
 import { choose, isOwn, type DirectoryChoice } from '../choose-directory.ts';
-import { showsWork } from '../evidence.ts';
+import type { LookingGit } from '../../git/looking.ts';
+import { compareWork, marksIn } from '../evidence.ts';
+import { hasMade } from '../made-commits.ts';
 import { parseScm, SCM_BYTES } from '../scm-file.ts';
 import { runScript } from '../script.ts';
 import { parseStatus, STATUS_BYTES } from '../status-file.ts';
@@ -66,7 +68,9 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
     workBefore: (subject, signal) => lookAtWork(far, subject, 'either', signal),
     hasWorkSince: async (subject, before, signal) => {
       const as = before.startsWith('files\n') ? 'files' : 'either';
-      return showsWork(before, await lookAtWork(far, subject, as, signal));
+      const told = compareWork(before, await lookAtWork(far, subject, as, signal));
+      if (told !== 'other marks') return told === 'work';
+      return hasMade(await lookingGit(far, subject, signal), marksIn(before));
     },
     settleWork: () => Promise.resolve(),
     async deliver(subject, signal) {
@@ -124,6 +128,18 @@ async function survey(
 async function lookAtWork(far: Far, subject: WorkspaceSubject, as: 'either' | 'files', signal: AbortSignal): Promise<string> {
   const { name } = await own(far, subject, signal);
   return far.run(scripts.LOOK_AT_WORK, [name, as], signal);
+}
+
+/** An argument of a process is not longer than 128 KiB: commits that are left out may count as new. */
+const MOST_INPUT = 120_000;
+
+async function lookingGit(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<LookingGit> {
+  const { name } = await own(far, subject, signal);
+  return async (args, { input = '' } = {}) => {
+    const fitting = input.slice(0, input.lastIndexOf('\n', MOST_INPUT) + 1);
+    const said = await far.run(scripts.LOOK_WITH_GIT, [name, fitting, ...args], signal);
+    return said.endsWith('ok\n') ? said.slice(0, -'ok\n'.length) : null;
+  };
 }
 
 async function own(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<FarChoice> {

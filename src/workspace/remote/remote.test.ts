@@ -158,7 +158,21 @@ describe('a workspace on another host', () => {
     expect(await shows(committed)).toBe(true);
     const pushed = await look();
     git('commit', '--allow-empty', '-qm', 'second');
+    execFileSync('mkfifo', [`${place}/.git/packed-refs`]);
     expect(await shows(pushed)).toBe(true);
+    const worked = await look();
+    git(
+      'push',
+      '-q',
+      `${root}/far.git`,
+      `${git('commit-tree', '-m', 'theirs', 'HEAD^{tree}').toString().trim()}:refs/heads/theirs`,
+    );
+    git('fetch', '-q', 'origin');
+    git('checkout', '-q', 'origin/theirs');
+    git('branch', 'older', 'work~1');
+    expect(await shows(worked)).toBe(false);
+    git('commit', '--allow-empty', '-qm', 'third');
+    expect(await shows(worked)).toBe(true);
   });
 
   it('is looked at without a program that a repository in it names', async () => {

@@ -22,10 +22,11 @@ clear() { rm -rf -- "$1" 2>/dev/null || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"
 
 /**
  * A look with git: an agent can write the settings of a repository, and no program that they name is run. Objects that are
- * missing are not fetched either, which could run one.
+ * missing are not fetched either, which could run one. A pipe in the place of a file that git reads would hold it up.
  */
 const GIT = `
 export GIT_TERMINAL_PROMPT=0 GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none
+without_pipes() { if folder .git; then find .git -type p -exec rm -f -- {} +; fi; }
 g() { git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false --no-optional-locks "$@" 2>/dev/null; }
 without_filters() {
   count=0
@@ -114,6 +115,7 @@ exit 0
 /** Name: which directory it is, and the words that lie there or are committed there, which are not this run's; the files go. */
 export const CLEAR_WORDS = `${ROOT}${GIT}
 cd -- "$root/$1" || exit 6
+without_pipes
 printf 'directory %s\\n' "$(identity "$root/$1")"
 for word in status scm.json; do
   if plain ".foray/$word" && [ "$(wc -c <".foray/$word")" -le 65536 ]; then printf '%s %s\\n' "$word" "$(hex <".foray/$word")"; fi
@@ -134,14 +136,15 @@ fi
 `;
 
 /**
- * Name, and whether it is looked at as files whatever it is: what is there, in the lines that `showsWork` compares. Submodules
+ * Name, and whether it is looked at as files whatever it is: what is there, in the lines that `compareWork` compares. Submodules
  * are looked at as files: git would use their own filters.
  */
 export const LOOK_AT_WORK = `${ROOT}${GIT}
 cd -- "$root/$1" || exit 6
+without_pipes
 files() { find "$1" \\( -path ./.foray -o -name .git \\) -prune -o -type f -exec cksum {} + -o -type l -exec ls -ld {} +; }
 marks() {
-  { g rev-parse --verify HEAD; g for-each-ref '--format=%(objectname)' refs/heads
+  { g rev-parse --verify HEAD; g rev-list --no-walk --reflog; g for-each-ref '--format=%(objectname)' refs/heads refs/tags refs/stash
     g for-each-ref '--format=%(objectname) %(refname)' refs/remotes | grep -v ' refs/remotes/[^/]*/HEAD$'; } | sort -u
 }
 repository=no
@@ -160,6 +163,13 @@ else
   echo files; if [ $repository = yes ]; then marks; fi
   files . | sort | cksum
 fi
+`;
+
+/** Name, standard input and arguments of git: what it says, and a last line where it succeeded. */
+export const LOOK_WITH_GIT = `${ROOT}${GIT}
+cd -- "$root/$1" || exit 6
+input=$2; shift 2
+if printf '%s' "$input" | g "$@"; then echo ok; fi
 `;
 
 /** The names of the directories under the root. */
