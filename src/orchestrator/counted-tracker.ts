@@ -15,9 +15,9 @@ export function countRequests(tracker: Tracker, during: During): Tracker {
     fetchCandidateIssues: (signal) => counted('fetch_candidates', () => tracker.fetchCandidateIssues(signal)),
     fetchIssueById: (id, signal) => counted('fetch_issue', () => tracker.fetchIssueById(id, signal)),
     fetchIssuesByStates: (states, signal) => counted('fetch_by_states', () => tracker.fetchIssuesByStates(states, signal)),
-    fetchIssueStatesByIds: (ids, signal) => counted('fetch_states_by_ids', () => tracker.fetchIssueStatesByIds(ids, signal)),
-    fetchIssueStatesByIdentifiers: (identifiers, signal) =>
-      counted('fetch_states_by_identifiers', () => tracker.fetchIssueStatesByIdentifiers(identifiers, signal)),
+    fetchIssueStatesByIds: (...asked) => counted('fetch_states_by_ids', () => tracker.fetchIssueStatesByIds(...asked)),
+    fetchIssueStatesByIdentifiers: (...asked) =>
+      counted('fetch_states_by_identifiers', () => tracker.fetchIssueStatesByIdentifiers(...asked)),
     fetchIssueComments: (id, signal) => counted('fetch_comments', () => tracker.fetchIssueComments(id, signal)),
     transitionIssue: (id, state, signal) => counted('transition', () => tracker.transitionIssue(id, state, signal)),
     commentIssue: (id, text, signal) => counted('comment', () => tracker.commentIssue(id, text, signal)),

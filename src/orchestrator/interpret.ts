@@ -3,7 +3,7 @@ import type { AskedEffect, AskedName, Effect, EffectNamed } from '../domain/mode
 import { TrackerError } from '../domain/model/errors.ts';
 import { faultOf, type Fault, type Answer } from '../domain/model/fault.ts';
 import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
-import { sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
+import { countClosed, sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import { isNotification } from '../domain/model/notification.ts';
 import type { Spent } from '../domain/model/run.ts';
 import type { Settings } from '../domain/model/settings.ts';
@@ -102,7 +102,9 @@ function olderTrackers(deps: InterpretDeps, { ofOlder = [] }: EffectNamed<'poll'
 }
 
 function statesOf(deps: InterpretDeps, tracker: Tracker, ids: readonly string[]): Promise<Answer<ReadonlyMap<string, string>>> {
-  return answer(ids.length === 0 ? Promise.resolve(new Map<string, string>()) : tracker.fetchIssueStatesByIds(ids, deps.killed));
+  if (ids.length === 0) return answer(Promise.resolve(new Map<string, string>()));
+  const closed = new Set<string>();
+  return answer(tracker.fetchIssueStatesByIds(ids, deps.killed, closed).then((states) => countClosed(states, closed)));
 }
 
 /** In slices with a pause after each, as candidates may be many. */

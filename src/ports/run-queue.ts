@@ -52,7 +52,8 @@ export interface MessageBatch {
 /** What a run asks of its tracker and its repository. It is carried out by the leader, for the run's own issue alone. */
 export type RunRequest =
   | { readonly ask: 'issue' }
-  | { readonly ask: 'state' }
+  /** `tellClosed`: an issue that is closed is told as that, whatever state its labels name. */
+  | { readonly ask: 'state'; readonly tellClosed?: true }
   | { readonly ask: 'move'; readonly state: string }
   /** A call of one of the agent's tools, as the agent made it. */
   | { readonly ask: 'tool'; readonly name: string; readonly args: Readonly<Record<string, unknown>> }

@@ -21,10 +21,17 @@ export interface Tracker {
   fetchIssueById(id: string, signal: AbortSignal): Promise<Issue>;
   /** Issues in the given states. No states, no request. */
   fetchIssuesByStates(states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]>;
-  /** Current states by id; what is not found is left out, an issue without a state maps to ''. */
-  fetchIssueStatesByIds(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Current states by id; what is not found is left out, an issue without a state maps to ''. Into `closed` go those that are
+   * closed while their state says that they are not finished.
+   */
+  fetchIssueStatesByIds(ids: readonly string[], signal: AbortSignal, closed?: Set<string>): Promise<ReadonlyMap<string, string>>;
   /** The same by human identifier. */
-  fetchIssueStatesByIdentifiers(identifiers: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  fetchIssueStatesByIdentifiers(
+    identifiers: readonly string[],
+    signal: AbortSignal,
+    closed?: Set<string>,
+  ): Promise<ReadonlyMap<string, string>>;
   /** All comments, oldest first. A missing issue is `tracker_not_found`. */
   fetchIssueComments(id: string, signal: AbortSignal): Promise<readonly IssueComment[]>;
   /** Moves an issue to a state. Safe to repeat. */

@@ -235,6 +235,19 @@ describe('an issue that waits for its next try', () => {
     expect(player.everAsked('remove-workspace')).toMatchObject([{ issueId: '1' }]);
   });
 
+  it('is let go when its time comes and somebody has closed it, and its workspace stays', () => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1' })]);
+    player.exit('1', { kind: 'error', fault });
+    player.after(60_000);
+    expect(player.asked('read-issue')).toHaveLength(1);
+    player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1', isClosed: true }) } });
+    expect(player.asked('start-run')).toEqual([]);
+    expect(player.told('issue:claim:released')).toMatchObject([{ facts: { reason: 'the issue is closed' } }]);
+    expect(player.state.claims.size).toBe(0);
+    expect(player.everAsked('remove-workspace')).toEqual([]);
+  });
+
   it('is let go when two looks in a row do not find it, and its workspace stays', () => {
     const player = waiting();
     for (const states of [new Map<string, string>(), null, new Map<string, string>()]) sweep(player, states);

@@ -9,7 +9,7 @@ import { heldError, heldFor } from '../rules/held-retry.ts';
 import { globalSlots, hasOpenSlot, isSlotTaken, slotHold } from '../rules/slots.ts';
 import type { Event } from '../model/event.ts';
 import type { HoldVerdict } from '../model/hold.ts';
-import { refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
+import { CLOSED, refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
 import { withEntry } from '../model/versioned-map.ts';
 import { approvalHold, authorHold } from '../rules/trust.ts';
 import { beginTurn, dropTurn, dropUnlooked, mayBegin, releaseWaiting, whyUnlooked } from '../reactions/queued-turn.ts';
@@ -92,7 +92,7 @@ export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-r
 function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   const { state } = draft;
   if (claim.then.kind !== 'run') return;
-  const moved = reasonToLetGo(state, claim, issue.state);
+  const moved = reasonToLetGo(state, claim, issue.isClosed ? CLOSED : issue.state);
   if (moved === 'terminal') {
     releaseWaiting(draft, { ...claim, issue: refOf(issue) }, 'the issue is terminal');
     dropWatch(draft, issue.id);
@@ -100,8 +100,7 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
     return;
   }
   if (moved === 'inactive') {
-    const why = issue.state === '' ? 'the tracker tells no state of the issue' : `the issue moved to "${issue.state}"`;
-    releaseWaiting(draft, { ...claim, issue: refOf(issue) }, why);
+    releaseWaiting(draft, { ...claim, issue: refOf(issue) }, whyInactive(issue));
     return;
   }
   const budget = budgetSpent(state, issue.id);
@@ -123,6 +122,11 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   const { trigger, reaction } = claim.then;
   beginTurn(draft, claim);
   startRun(draft, refOf(issue), { attempt, failures, refusals, trigger, sessionId, reaction }, issue);
+}
+
+function whyInactive({ state, isClosed }: Issue): string {
+  if (isClosed) return 'the issue is closed';
+  return state === '' ? 'the tracker tells no state of the issue' : `the issue moved to "${state}"`;
 }
 
 /** Until the next poll. Told once per reason, as that of a candidate is. */

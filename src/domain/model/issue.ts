@@ -32,6 +32,8 @@ export interface Issue {
   readonly author?: Person | null;
   /** No label says so: the kind takes an issue without a state label for this. */
   readonly stateAssumed?: boolean;
+  /** Closed, while its state says that it is not finished: nobody took the label off. */
+  readonly isClosed?: true;
   /** What an approval is held against. On whole reads only, where `tracker.approval_label` is set. */
   readonly approvable?: Approvable;
   /** What is kept and shown instead of the tracker's own text, where that holds a secret. */
@@ -126,4 +128,12 @@ export function normalState(name: string): string {
 /** Whether a list of configured states holds this one. An empty state is in no list. */
 export function stateIn(states: readonly string[], state: string): boolean {
   return normalState(state) !== '' && states.some((candidate) => sameState(candidate, state));
+}
+
+/** What an issue counts as that is closed, whatever state its labels name. */
+export const CLOSED = 'closed';
+
+/** The states by which work goes on or stops. */
+export function countClosed(states: ReadonlyMap<string, string>, closed: ReadonlySet<string>): ReadonlyMap<string, string> {
+  return closed.size === 0 ? states : new Map([...states].map(([id, state]) => [id, closed.has(id) ? CLOSED : state]));
 }

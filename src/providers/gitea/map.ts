@@ -41,9 +41,10 @@ export function toComment(wire: WireComment): IssueComment {
 }
 
 /** A closed issue needs no label to be finished; an open one without a label has no state at all. */
-function derived(wire: WireIssue, rule: LabelStateRule): Pick<Issue, 'state' | 'stateAssumed'> {
-  const { state, matches } = stateOf(wire, rule);
-  return { state, ...(matches.length === 0 && state !== '' ? { stateAssumed: true } : {}) };
+function derived(wire: WireIssue, rule: LabelStateRule): Pick<Issue, 'state' | 'stateAssumed' | 'isClosed'> {
+  const { state, matches, isClosed: isClosedBeside } = stateOf(wire, rule);
+  const stateAssumed = matches.length === 0 && state !== '';
+  return { state, ...(stateAssumed ? { stateAssumed } : {}), ...(isClosedBeside ? { isClosed: true } : {}) };
 }
 
 /** A blocker may live in another repository, which its display id then names. */

@@ -73,7 +73,7 @@ function statesOf({ activeStates, terminalStates, handoffState }: TrackerSetting
 
 /** Terminal labels win over the handoff label, and that over active ones. An open issue without any has no state. */
 export function stateRuleOf({ active, terminal, handoff }: States): LabelStateRule {
-  return { lists: [terminal, handoff === null ? [] : [handoff], active], open: '', closed: terminal[0] ?? '' };
+  return { lists: [terminal, handoff === null ? [] : [handoff], active], terminal, open: '', closed: terminal[0] ?? '' };
 }
 
 /** The filter's query entries, or the TrackerError that says why it cannot be used. */

@@ -268,6 +268,20 @@ describe('selfhosted states by id and identifier', () => {
     expect(await tracker.fetchIssueStatesByIdentifiers(ids, never)).toEqual(expected);
   });
 
+  it('tell which are closed although their label says otherwise, as the whole read does', async () => {
+    const { fake, tracker } = await start();
+    fake.addIssue({ labels: ['doing'], state: 'closed' });
+    fake.addIssue({ labels: ['done'], state: 'closed' });
+    fake.addIssue({ labels: ['doing'] });
+    const ids = ['1', '2', '3'];
+    const closed = new Set<string>();
+    const states = await tracker.fetchIssueStatesByIds(ids, never, closed);
+    expect([...states.values()]).toEqual(['doing', 'done', 'doing']);
+    expect([...closed]).toEqual(['1']);
+    const whole = await Promise.all(ids.map((id) => tracker.fetchIssueById(id, never)));
+    expect(whole.map(({ isClosed }) => isClosed)).toEqual([true, undefined, undefined]);
+  });
+
   it('a failure other than "not found" is no answer', async () => {
     const { fake, tracker } = await start();
     fake.addIssue({ labels: ['doing'] });

@@ -39,7 +39,7 @@ export function createTracker(
   const context = openContext(settings, deps);
   const { http, repository, states, rule, labels } = context;
   const readIssue = (id: string, signal: AbortSignal) => readOne(context, id, signal);
-  const stateMap = (ids: readonly string[], signal: AbortSignal) => readStates(context, ids, signal);
+  const stateMap: Tracker['fetchIssueStatesByIds'] = (...asked) => readStates(context, ...asked);
   let facts: ProjectFacts | null = null;
   return {
     kind: KIND,
@@ -197,11 +197,19 @@ async function readOne(context: Context, id: string, signal: AbortSignal): Promi
 }
 
 /** The remote has no batch read: one request per issue, in turn. */
-async function readStates(context: Context, ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+async function readStates(
+  context: Context,
+  ids: readonly string[],
+  signal: AbortSignal,
+  closed?: Set<string>,
+): Promise<ReadonlyMap<string, string>> {
   const states = new Map<string, string>();
   for (const id of new Set(ids)) {
     const wire = await whenMissing(readOne(context, id, signal), null);
-    if (wire) states.set(id, noted(context, wire).state);
+    if (!wire) continue;
+    const issue = noted(context, wire);
+    states.set(id, issue.state);
+    if (issue.isClosed) closed?.add(id);
   }
   return states;
 }

@@ -14,7 +14,7 @@ export interface MapContext {
 /** The field-mapping table of the specification. Parent and comments are read separately. */
 export function toIssue(wire: WireIssue, { repository, states }: MapContext, derived = stateOf(wire, states)): Issue {
   const number = String(wire.number);
-  const issue: Issue = {
+  return {
     id: number,
     identifier: number,
     displayIdentifier: qualified(repository, number),
@@ -33,8 +33,9 @@ export function toIssue(wire: WireIssue, { repository, states }: MapContext, der
     createdAt: wire.created_at,
     updatedAt: wire.updated_at,
     author: personIn(wire),
+    ...(derived.matches.length === 0 ? { stateAssumed: true } : {}),
+    ...(derived.isClosed ? { isClosed: true } : {}),
   };
-  return derived.matches.length === 0 ? { ...issue, stateAssumed: true } : issue;
 }
 
 export function toComment(wire: WireComment): IssueComment {
@@ -68,7 +69,7 @@ export function toBlocker(issue: WireIssue, { repository, states }: MapContext):
 /** Active labels first, then terminal ones, then the handoff's; without any, what being open or closed stands for. */
 export function stateOf(issue: WireIssue, { active, terminal, parking }: StateNames): DerivedState {
   const native = nativeState(issue);
-  const rule = { lists: [active, terminal, parking], open: active[0] ?? native, closed: terminal[0] ?? native };
+  const rule = { lists: [active, terminal, parking], terminal, open: active[0] ?? native, closed: terminal[0] ?? native };
   return deriveState(issue.labels, native, rule);
 }
 

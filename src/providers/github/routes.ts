@@ -133,3 +133,8 @@ export function labelName(label: string, method: string, route: string): string 
   if (name !== '') return name;
   throw new TrackerError({ kind: 'tracker_payload_error', method, path: route, detail: 'the label has no name' });
 }
+
+/** Bare where that is safe; quoted where a blank or colon would begin another term. */
+export function searchTerm(label: string): string {
+  return /^[\w./-]+$/.test(label) ? label : `"${label.replace(/["\\]/g, '\\$&')}"`;
+}

@@ -333,6 +333,21 @@ describe('FetchIssueStatesByIDs and ByIdentifiers', () => {
     },
   );
 
+  it('tell which are closed although their label says otherwise, as the whole read does', async () => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ labels: ['in-progress'], state: 'closed' });
+    fake.addIssue({ labels: ['needs-review'], state: 'closed' });
+    fake.addIssue({ labels: ['done'], state: 'closed' });
+    fake.addIssue({ labels: ['in-progress'] });
+    const ids = ['1', '2', '3', '4'];
+    const closed = new Set<string>();
+    const states = await tracker.fetchIssueStatesByIds(ids, signal, closed);
+    expect([...states.values()]).toEqual(['in-progress', 'needs-review', 'done', 'in-progress']);
+    expect([...closed]).toEqual(['1', '2']);
+    const whole = await Promise.all(ids.map((id) => tracker.fetchIssueById(id, signal)));
+    expect(whole.map(({ isClosed }) => isClosed)).toEqual([true, true, undefined, undefined]);
+  });
+
   it('fail as a whole when the remote does', async () => {
     const { fake, tracker } = await connect();
     fake.addIssue();

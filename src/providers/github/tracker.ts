@@ -22,7 +22,7 @@ import {
 } from './map.ts';
 import { preflight } from './preflight.ts';
 import { readRights } from './rights.ts';
-import { createRoutes, issuePath, type Routes } from './routes.ts';
+import { createRoutes, issuePath, searchTerm, type Routes } from './routes.ts';
 import type { WireIssue } from './schema.ts';
 import { KIND, names, readSettings, type TrackerInputs, type StateNames } from './settings.ts';
 
@@ -37,7 +37,7 @@ export function createTracker(
   const http = createClient(inputs.access, deps);
   const routes = createRoutes(http, inputs.repository, logger);
   const context: Context = { inputs, routes, logger, mapped: issueReader(inputs, logger) };
-  const lookUp = (ids: readonly string[], signal: AbortSignal) => currentStates(context, ids, signal);
+  const lookUp: Tracker['fetchIssueStatesByIds'] = (...asked) => currentStates(context, ...asked);
   return {
     kind: KIND,
     // They are searched for, thirty times a minute at most.
@@ -132,11 +132,15 @@ async function currentStates(
   context: Context,
   ids: readonly string[],
   signal: AbortSignal,
+  closed?: Set<string>,
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const id of new Set(ids)) {
     const issue = await whenGone(readIssue(context, id, signal));
-    if (issue) found.set(id, stateOf(issue, context.inputs.states).state);
+    if (!issue) continue;
+    const { state, isClosed } = stateOf(issue, context.inputs.states);
+    found.set(id, state);
+    if (isClosed) closed?.add(id);
   }
   return found;
 }
@@ -217,11 +221,6 @@ async function whenGone(read: Promise<WireIssue>): Promise<WireIssue | null> {
 // A state in both lists counts as active, as it does when a state is derived.
 function isTerminal(state: string, { active, terminal }: StateNames): boolean {
   return terminal.includes(state) && !active.includes(state);
-}
-
-/** Bare where that is safe; quoted where a blank or colon would begin another term. */
-function searchTerm(label: string): string {
-  return /^[\w./-]+$/.test(label) ? label : `"${label.replace(/["\\]/g, '\\$&')}"`;
 }
 
 /**

@@ -14,6 +14,7 @@ export function isIssue({ issue_type }: WireIssueState): boolean {
 export function stateRule({ active, terminal, handoff }: LabelStates): LabelStateRule {
   return {
     lists: [active, terminal, handoff === null ? [] : [handoff]],
+    terminal,
     open: active[0] ?? 'opened',
     closed: terminal[0] ?? 'closed',
   };
@@ -42,6 +43,7 @@ export function toIssue(
     priority: null,
     state: known.derived.state,
     ...(known.derived.matches.length === 0 ? { stateAssumed: true } : {}),
+    ...(known.derived.isClosed ? { isClosed: true } : {}),
     branchName: '',
     url: wire.web_url ?? '',
     labels: (wire.labels ?? []).map((label) => label.toLowerCase()),

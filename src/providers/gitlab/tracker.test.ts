@@ -180,6 +180,20 @@ describe('fetchIssueStatesByIds and ByIdentifiers', () => {
     ]);
   });
 
+  it('tell which are closed although their label says otherwise, as the whole read does', async () => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ labels: ['in-progress'], state: 'closed' });
+    fake.addIssue({ labels: ['done'], state: 'closed' });
+    fake.addIssue({ labels: ['in-progress'] });
+    const ids = ['1', '2', '3'];
+    const closed = new Set<string>();
+    const states = await tracker.fetchIssueStatesByIds(ids, never, closed);
+    expect(ids.map((id) => states.get(id))).toEqual(['in-progress', 'done', 'in-progress']);
+    expect([...closed]).toEqual(['1']);
+    const whole = await Promise.all(ids.map((id) => tracker.fetchIssueById(id, never)));
+    expect(whole.map(({ isClosed }) => isClosed)).toEqual([true, undefined, undefined]);
+  });
+
   it('asks in chunks of 50 distinct numbers', async () => {
     const { fake, tracker } = await connect();
     const ids = Array.from({ length: 120 }, () => String(fake.addIssue().iid));

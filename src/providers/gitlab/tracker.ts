@@ -37,7 +37,7 @@ export function createTracker(
   const context = openContext(settings, deps);
   const { project, catalog, inputs } = context;
   const hasStateLabels = context.rule.lists.flat().length > 0;
-  const fetchStates = (ids: readonly string[], signal: AbortSignal) => fetchIssueStates(context, ids, signal);
+  const fetchStates: Tracker['fetchIssueStatesByIds'] = (...asked) => fetchIssueStates(context, ...asked);
   let facts: ProjectFacts | null = null;
   return {
     kind: KIND,
@@ -120,6 +120,7 @@ async function fetchIssueStates(
   context: Context,
   ids: readonly string[],
   signal: AbortSignal,
+  closed?: Set<string>,
 ): Promise<ReadonlyMap<string, string>> {
   const { http, route } = context.project;
   const wanted = [...new Set(ids.filter(isIssueNumber))];
@@ -130,8 +131,12 @@ async function fetchIssueStates(
     // GitLab API, "Issues API": by `iids[]`.
     const wires = await http.getRecords(ISSUE_STATE, { path: `${route}/issues`, query }, signal);
     for (const wire of distinctIssues(wires)) {
+      const id = String(wire.iid);
       // A remote that ignores the filter answers with issues nobody asked for.
-      if (batch.includes(String(wire.iid))) states.set(String(wire.iid), stateOf(context, wire).state);
+      if (!batch.includes(id)) continue;
+      const { state, isClosed } = stateOf(context, wire);
+      states.set(id, state);
+      if (isClosed) closed?.add(id);
     }
   }
   return states;

@@ -56,7 +56,7 @@ it('one plan always leads to the target and leaves every other label alone', () 
       const plan = planTransition({ iid: 1, state: native, labels }, { role, label: state }, STATES);
       const after = applied(labels, native, plan);
       expect(planTransition(after, { role, label: state }, STATES)).toBeNull();
-      expect(derivedState(after, stateRule(STATES))).toEqual({ state, matches: [state] });
+      expect(derivedState(after, stateRule(STATES))).toMatchObject({ state, matches: [state] });
       const others = (list: readonly string[]) => list.filter((label) => !stateIn(['bug', 'ui'], label));
       expect(others(after.labels)).toEqual([state]);
       expect(after.labels.filter((label) => !sameState(label, state))).toEqual(

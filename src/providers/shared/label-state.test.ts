@@ -10,12 +10,12 @@ type Row = [what: string, labels: string[], native: 'open' | 'closed', state: st
 
 function walk(rule: LabelStateRule, rows: readonly Row[]): void {
   it.each(rows)('%s', (_, labels, native, state, matches = state && labels.length > 0 ? [state] : []) => {
-    expect(deriveState(labels, native, rule)).toEqual({ state, matches });
+    expect(deriveState(labels, native, rule)).toMatchObject({ state, matches });
   });
 }
 
 describe('repoissues: active, terminal, handoff', () => {
-  walk({ lists: [ACTIVE, TERMINAL, HANDOFF], open: 'backlog', closed: 'done' }, [
+  walk({ lists: [ACTIVE, TERMINAL, HANDOFF], terminal: TERMINAL, open: 'backlog', closed: 'done' }, [
     ['1. the first active entry among the labels', ['bug', 'review'], 'open', 'review'],
     ['1. configuration order decides, not label order', ['review', 'backlog'], 'open', 'backlog', ['backlog', 'review']],
     ['1. active wins over terminal', ['done', 'review'], 'closed', 'review', ['review', 'done']],
@@ -28,7 +28,7 @@ describe('repoissues: active, terminal, handoff', () => {
   ]);
 
   describe('4. both lists empty', () => {
-    walk({ lists: [[], [], []], open: 'open', closed: 'closed' }, [
+    walk({ lists: [[], [], []], terminal: [], open: 'open', closed: 'closed' }, [
       ['the native value of an open issue', ['bug'], 'open', 'open', []],
       ['the native value of a closed issue', [], 'closed', 'closed'],
     ]);
@@ -36,7 +36,7 @@ describe('repoissues: active, terminal, handoff', () => {
 });
 
 describe('nsproject: active, terminal, handoff, all matches told', () => {
-  walk({ lists: [ACTIVE, TERMINAL, HANDOFF], open: 'backlog', closed: 'done' }, [
+  walk({ lists: [ACTIVE, TERMINAL, HANDOFF], terminal: TERMINAL, open: 'backlog', closed: 'done' }, [
     ['one match', ['done'], 'closed', 'done'],
     [
       'several matches: the first by scan order',
@@ -52,7 +52,7 @@ describe('nsproject: active, terminal, handoff, all matches told', () => {
 });
 
 describe('selfhosted: terminal, handoff, active', () => {
-  walk({ lists: [['Done'], ['Human Review'], ['Todo', 'Doing']], open: '', closed: 'Done' }, [
+  walk({ lists: [['Done'], ['Human Review'], ['Todo', 'Doing']], terminal: ['Done'], open: '', closed: 'Done' }, [
     ['terminal wins over the others', ['todo', 'human review', 'done'], 'open', 'Done', ['Done', 'Human Review', 'Todo']],
     ['handoff wins over active', ['doing', 'human review'], 'open', 'Human Review', ['Human Review', 'Doing']],
     ['active, as configured', ['doing'], 'open', 'Doing'],
@@ -62,5 +62,17 @@ describe('selfhosted: terminal, handoff, active', () => {
 });
 
 it('a blank configured entry matches nothing', () => {
-  expect(deriveState(['', ' '], 'open', { lists: [['', ' ']], open: 'x', closed: 'y' })).toEqual({ state: 'x', matches: [] });
+  const rule = { lists: [['', ' ']], terminal: [], open: 'x', closed: 'y' };
+  expect(deriveState(['', ' '], 'open', rule)).toMatchObject({ state: 'x', matches: [] });
+});
+
+it.each([
+  ['an active label', ['backlog'], 'closed', true],
+  ['the handoff label', ['human-review'], 'closed', true],
+  ['a terminal label', ['Done'], 'closed', false],
+  ['no state label', [], 'closed', false],
+  ['an active label, and open', ['backlog'], 'open', false],
+] as const)('closed while the state is not a terminal one: %s', (_, labels, native, isClosed) => {
+  const rule = { lists: [ACTIVE, TERMINAL, HANDOFF], terminal: TERMINAL, open: 'backlog', closed: 'done' };
+  expect(deriveState(labels, native, rule).isClosed).toBe(isClosed);
 });

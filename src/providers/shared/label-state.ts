@@ -1,9 +1,11 @@
-import { normalState } from '../../domain/model/issue.ts';
+import { normalState, stateIn } from '../../domain/model/issue.ts';
 
 /** How a kind reads an issue's state from its labels. */
 export interface LabelStateRule {
   /** Configured states in scan order: the first list is looked at first, entries in configuration order. */
   readonly lists: readonly (readonly string[])[];
+  /** Those of them that finish an issue. */
+  readonly terminal: readonly string[];
   /** The state of an open issue without a state label; empty where such an issue has none. */
   readonly open: string;
   /** The same for a closed one. */
@@ -14,6 +16,8 @@ export interface DerivedState {
   readonly state: string;
   /** Every configured state among the labels in scan order; the state is the first. More than one is worth a warning. */
   readonly matches: readonly string[];
+  /** The issue is closed, while the state says that it is not finished. */
+  readonly isClosed: boolean;
 }
 
 /** Case does not matter; states come back as configured. The order of the configuration decides, never that of the labels. */
@@ -30,7 +34,8 @@ export function deriveState(labels: readonly string[], native: 'open' | 'closed'
       matches.push(list[index] ?? key);
     }
   }
-  return { state: matches[0] ?? rule[native], matches };
+  const state = matches[0] ?? rule[native];
+  return { state, matches, isClosed: native === 'closed' && !stateIn(rule.terminal, state) };
 }
 
 /** The configured lists are the same for every issue of every poll. */

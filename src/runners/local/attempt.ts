@@ -3,7 +3,7 @@ import type { RunPlan } from '../../domain/model/effect.ts';
 import { AgentError, TrackerError } from '../../domain/model/errors.ts';
 import { faultOf, type Fault } from '../../domain/model/fault.ts';
 import type { RunExit } from '../../domain/model/event.ts';
-import { sameState, stateIn, type Issue } from '../../domain/model/issue.ts';
+import { countClosed, sameState, stateIn, type Issue } from '../../domain/model/issue.ts';
 import type { AgentSession, Turn } from '../../ports/agent.ts';
 import type { WorkspaceSubject } from '../../ports/workspace.ts';
 import type { RunAdapters, RunListener } from '../../ports/runner.ts';
@@ -199,8 +199,9 @@ async function takeTurn(plan: RunPlan, session: AgentSession, turn: Turn, deps: 
 /** Reads the issue's state after a turn. A failed read is no reason to stop: the next poll looks too. */
 async function mayGoOn(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
   try {
-    const states = await deps.adapters.tracker.fetchIssueStatesByIds([plan.issue.id], signal);
-    const state = states.get(plan.issue.id) ?? '';
+    const closed = new Set<string>();
+    const states = await deps.adapters.tracker.fetchIssueStatesByIds([plan.issue.id], signal, closed);
+    const state = countClosed(states, closed).get(plan.issue.id) ?? '';
     if (state === '') return true;
     deps.report({ type: 'state-seen', ...idsOf(plan), state });
     return mayWorkIn(plan, state);

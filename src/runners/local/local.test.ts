@@ -16,6 +16,8 @@ interface Scene {
   readonly passes?: readonly boolean[];
   /** The issue's state after each turn. */
   readonly states?: readonly string[];
+  /** The turn during which somebody closes it. */
+  readonly closedIn?: number;
   readonly deliveryFails?: boolean;
   readonly startFails?: boolean;
   readonly evidence?: 'any' | 'changes';
@@ -41,7 +43,10 @@ async function play(scene: Scene) {
   const adapters = {
     tracker: {
       fetchIssueById: () => Promise.resolve(issueWith({ id: '1' })),
-      fetchIssueStatesByIds: () => Promise.resolve(new Map([['1', scene.states?.[seen.turns - 1] ?? 'todo']])),
+      fetchIssueStatesByIds(_ids: readonly string[], _signal: AbortSignal, closed?: Set<string>) {
+        if (scene.closedIn !== undefined && seen.turns >= scene.closedIn) closed?.add('1');
+        return Promise.resolve(new Map([['1', scene.states?.[seen.turns - 1] ?? 'todo']]));
+      },
     },
     agent: {
       startSession: () =>
@@ -98,6 +103,12 @@ describe('a run on this machine', () => {
   it('says where its workspace will be before anything else', async () => {
     const { reports } = await play({});
     expect(reports[0]).toMatchObject({ type: 'workspace-chosen', workspacePath: '/workspaces/T-1' });
+  });
+
+  it('takes no further turn once somebody closed its issue, and says what it saw', async () => {
+    const { seen, reports, exit } = await play({ says: null, closedIn: 2 });
+    expect([seen.turns, exit?.kind]).toEqual([2, 'normal']);
+    expect(reports.filter(({ type }) => type === 'state-seen').at(-1)).toMatchObject({ state: 'closed' });
   });
 
   it('closes its tools also when the session does not start, and exits once', async () => {

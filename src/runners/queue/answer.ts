@@ -1,5 +1,6 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { faultOf, type Fault } from '../../domain/model/fault.ts';
+import { countClosed } from '../../domain/model/issue.ts';
 import type { Carrier } from '../../ports/carrier.ts';
 import type { RunAnswer, RunRequest } from '../../ports/run-queue.ts';
 import type { ToolCalls } from '../../ports/runner.ts';
@@ -34,7 +35,7 @@ async function valueFor(asking: Asking, request: RunRequest, signal: AbortSignal
     case 'issue':
       return tracker.fetchIssueById(id, signal);
     case 'state':
-      return (await tracker.fetchIssueStatesByIds([id], signal)).get(id) ?? null;
+      return stateOf(asking, request.tellClosed === true, signal);
     case 'move':
       if (request.state !== plan.settings.tracker.inProgressState) throw new Refused(notAllowed(request.state));
       await tracker.transitionIssue(id, request.state, signal);
@@ -45,6 +46,13 @@ async function valueFor(asking: Asking, request: RunRequest, signal: AbortSignal
     default:
       return carried(asking, request, signal);
   }
+}
+
+async function stateOf({ plan, tracker }: Asking, tellClosed: boolean, signal: AbortSignal): Promise<string | null> {
+  const { id } = plan.issue;
+  const closed = new Set<string>();
+  const states = await tracker.fetchIssueStatesByIds([id], signal, closed);
+  return (tellClosed ? countClosed(states, closed) : states).get(id) ?? null;
 }
 
 /** What is asked of the repository. */

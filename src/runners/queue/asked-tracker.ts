@@ -17,8 +17,8 @@ export function createAskedTracker(askLeader: Ask, plan: RunPlan): Tracker {
   return {
     kind: plan.settings.tracker.kind,
     fetchIssueById: async (_id, signal) => (await ask({ ask: 'issue' }, signal)) as Issue,
-    async fetchIssueStatesByIds(ids, signal) {
-      const state = (await ask({ ask: 'state' }, signal)) as string | null;
+    async fetchIssueStatesByIds(ids, signal, closed) {
+      const state = (await ask({ ask: 'state', ...(closed && { tellClosed: true }) }, signal)) as string | null;
       return new Map(state === null ? [] : ids.map((id) => [id, state]));
     },
     transitionIssue: async (_id, state, signal) => void (await ask({ ask: 'move', state }, signal)),
