@@ -138,6 +138,39 @@ describe('every effect that is asked for', () => {
     expect(player.told('poll:tick:failed')).toMatchObject([{ facts: { error: `database postgres://h/d: ${what}: wait` } }]);
   });
 
+  it('poll tells an issue that somebody closed as closed, whatever its label says', async () => {
+    const { reported, interpret } = interpreterWith({
+      fetchCandidateIssues: () => Promise.resolve([]),
+      fetchIssueStatesByIds(ids: readonly string[], _signal: AbortSignal, closed?: Set<string>) {
+        closed?.add('2');
+        return Promise.resolve(new Map(ids.map((id) => [id, 'todo'])));
+      },
+    });
+    interpret({ do: 'poll', lookups: ['1', '2'] });
+    await expect.poll(() => reported).toHaveLength(1);
+    const [event] = reported;
+    const states = event?.type === 'poll-answered' && event.states.ok ? [...event.states.value] : [];
+    expect(states).toEqual([
+      ['1', 'todo'],
+      ['2', 'closed'],
+    ]);
+  });
+
+  it('inspect tells that the issue is closed, beside the state that its label names', async () => {
+    const tracker = {
+      fetchIssueStatesByIds(_ids: readonly string[], _signal: AbortSignal, closed?: Set<string>) {
+        closed?.add('1');
+        return Promise.resolve(new Map([['1', 'review']]));
+      },
+    };
+    const forge = { scm: { readMergeStatus: () => Promise.resolve({ merged: false, closed: false }) } };
+    const { reported, interpret } = interpreterWith(tracker, { forge });
+    interpret({ ...ONE_OF_EACH.inspect, needs: ['ciStatus'] });
+    await expect
+      .poll(() => reported)
+      .toMatchObject([{ findings: { issueState: { value: 'review' }, issueClosed: { ok: true } } }]);
+  });
+
   it('read-blockers reads on after one that fails: it holds its own candidate alone', async () => {
     const read: string[] = [];
     const { reported, interpret } = interpreterWith({

@@ -161,6 +161,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     warn("merge request is not this issue's", { ...of(issue), owner, repo, number, reason: why }),
   'reaction:request:closed': ({ issue, owner, repo, number }) =>
     info('merge request closed, watched again once it is opened again', { ...of(issue), owner, repo, number }),
+  'reaction:issue:closed': ({ issue, owner, repo, number }) =>
+    info('issue closed, its merge request waits until it is opened again', { ...of(issue), owner, repo, number }),
   'reaction:request:gone': ({ issue, owner, repo, number }) =>
     warn('merge request is gone', {
       ...of(issue),

@@ -67,6 +67,30 @@ describe('watching', () => {
     expect(player.state.claims.size).toBe(0);
   });
 
+  it('rests while the issue is closed, tells it once, and goes on once it is opened again', () => {
+    const player = watching({ merge_conflicts: BASE });
+    const dirty = { merge: ok({ ...OPEN, mergeability: 'dirty' as const }) };
+    look(player, { ...dirty, issueClosed: ok(true) });
+    look(player, { ...dirty, issueClosed: ok(true) });
+    expect(progress(player, 'merge_conflicts')).toMatchObject({
+      used: 0,
+      waitingFor: 'the closed issue to be opened again, or the merge',
+    });
+    expect(player.state.claims.size).toBe(0);
+    expect(player.everTold('reaction:issue:closed')).toHaveLength(1);
+    look(player, dirty);
+    expect(player.state.claims.size).toBe(1);
+  });
+
+  it('lets a turn go, unpaid, whose issue was closed before it began', () => {
+    const player = watching({ merge_conflicts: BASE, ci_failure: { ...BASE, maxLogLines: 0 } as never });
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    expect(player.state.claims.size).toBe(1);
+    look(player, { issueClosed: ok(true) });
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'merge_conflicts')?.used).toBe(0);
+  });
+
   it('ends when every window is over', () => {
     const player = watching({ merge_conflicts: { ...BASE, watchWindowMs: 5_000 } });
     look(player, { merge: ok({ ...OPEN, mergeability: 'unknown' }) });

@@ -13,7 +13,7 @@ import { couldNotRead, endWatch, forgetUnreadable, noteSelf, progressOf, whySelf
 import { judgeQueued, releaseWaiting } from '../reactions/queued-turn.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
 import { noteMoved } from './watching.ts';
-import { checkProject, current, noteLook, noteOpen, onClosed, onMissing, refuse } from '../reactions/request.ts';
+import { checkProject, current, noteLook, noteOpen, onClosed, onIssueClosed, onMissing, refuse } from '../reactions/request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
 import type { State } from '../model/state.ts';
 import type { Watch } from '../model/watch.ts';
@@ -109,6 +109,10 @@ function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: 
     return onClosed(draft, current(draft, watch), due);
   }
   noteOpen(draft, current(draft, watch));
+  if (findings.issueClosed) {
+    dropQueuedTurn(draft, watch, 'the issue is closed');
+    return onIssueClosed(draft, current(draft, watch), due);
+  }
   const look = { merge, findings };
   if (!judgeQueued(draft, current(draft, watch), due, look)) return;
   for (const kind of due) reactionOf(kind).judge(draft, current(draft, watch), look);

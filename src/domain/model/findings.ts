@@ -13,6 +13,8 @@ import type {
 export interface Findings {
   /** Null when the tracker gives the issue no state or no longer has it. */
   readonly issueState: Answer<string | null>;
+  /** Set when it is closed while its state says that it is not finished. Then nothing but the request itself was read. */
+  readonly issueClosed?: Answer<true>;
   /** Null when the forge no longer has the request. Read before everything else, so that a later push makes a merge fail. */
   readonly merge: Answer<MergeStatus | null>;
   readonly decision?: Answer<ReviewDecision>;
@@ -43,4 +45,4 @@ export interface RequestReading {
   readonly draft: boolean;
 }
 
-export type Need = Exclude<keyof Findings, 'issueState' | 'merge'>;
+export type Need = Exclude<keyof Findings, 'issueState' | 'issueClosed' | 'merge'>;

@@ -28,6 +28,14 @@ describe('auto_merge', () => {
     look(player, findings);
   }
 
+  it('merges nothing while the issue is closed', () => {
+    const player = watching({ auto_merge: autoMerge });
+    for (let looks = 0; looks < 3; looks += 1) look(player, { ...READY, issueClosed: ok(true) });
+    expect(player.everAsked('merge')).toEqual([]);
+    lookTwice(player, READY);
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
   it('merges with the expected head after two clean readings', () => {
     const player = watching({ auto_merge: autoMerge });
     look(player, READY);

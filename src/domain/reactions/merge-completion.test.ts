@@ -22,6 +22,14 @@ describe('merge_completion', () => {
     expect(player.asked('remove-workspace')).toHaveLength(1);
   });
 
+  it('moves an issue that the merge closed, whichever of the two was read first', () => {
+    const player = watching({ merge_completion: mergeCompletion });
+    look(player, { issueClosed: ok(true) });
+    expect(player.asked('complete')).toHaveLength(0);
+    look(player, { issueClosed: ok(true), merge: ok({ ...OPEN, merged: true }) });
+    expect(player.asked('complete')).toMatchObject([{ target: 'done' }]);
+  });
+
   it('finishes a completion that got half way, where the state alone looks done', () => {
     const player = watching({ merge_completion: { ...mergeCompletion, budget: 2 } });
     look(player, { merge: ok({ ...OPEN, merged: true }) });

@@ -3,7 +3,7 @@ import type { MergeStatus } from '../model/merge-request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
 import { problemOf, type RequestFacts, type Standing, type Watch } from '../model/watch.ts';
 import { whyElsewhere, whyForeign } from './managed.ts';
-import { endWatch, isWorkedOn, progressOf, putProgress, waitLonger } from './progress.ts';
+import { endWatch, isWorkedOn, progressOf, putProgress, waitFor, waitLonger } from './progress.ts';
 import { activeReactions } from './registry.ts';
 
 /** A request in a project that is not ours, or on another forge, is never asked about; an edit of the workflow may make it ours. */
@@ -60,6 +60,16 @@ export function noteOpen(draft: Draft, watch: Watch): void {
   putFacts(draft, watch, { closedAt: null });
   const { owner, repo, number } = watch.mergeRequest;
   announce(draft, 'reaction:watch:armed', { issue: watch.issue, owner, repo, number });
+}
+
+const ISSUE_CLOSED = 'the closed issue to be opened again, or the merge';
+
+/** Nothing is done to the request of an issue that is closed, which is told once. Whoever opens the issue again has it go on. */
+export function onIssueClosed(draft: Draft, watch: Watch, due: readonly ReactionKind[]): void {
+  const { owner, repo, number } = watch.mergeRequest;
+  const isTold = Object.values(watch.reactions).some(({ waitingFor }) => waitingFor === ISSUE_CLOSED);
+  if (!isTold) announce(draft, 'reaction:issue:closed', { issue: watch.issue, owner, repo, number });
+  for (const kind of due) waitFor(draft, current(draft, watch), kind, ISSUE_CLOSED);
 }
 
 /** Notes what the look showed of the request itself. While a run of ours goes on, a head may be its work half done. */

@@ -60,6 +60,8 @@ function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
       return ['warn', `merge request ${facts.owner}/${facts.repo} #${facts.number} is not this issue's: ${facts.why}`];
     case 'reaction:request:closed':
       return ['plain', `merge request ${facts.owner}/${facts.repo} #${facts.number} was closed`];
+    case 'reaction:issue:closed':
+      return ['plain', `the issue was closed: merge request ${facts.owner}/${facts.repo} #${facts.number} waits`];
     case 'reaction:watch:ended':
       return ['plain', `merge request is no longer watched: ${facts.why}`];
     case 'reaction:turn:queued':

@@ -14,10 +14,12 @@ type Inspect = Extract<Effect, { do: 'inspect' }>;
 /** One look at a merge request. Its status comes first: whatever is pushed after that makes a merge fail. */
 export async function inspect(effect: Inspect, tracker: Tracker, forge: Forge, signal: AbortSignal): Promise<Findings> {
   const { watch, needs } = effect;
+  const closed = new Set<string>();
   const [issueState, merge] = await Promise.all([
-    answer(readState(tracker, watch.issue.id, signal)),
+    answer(readState(tracker, watch.issue.id, closed, signal)),
     answer(readMerge(forge, effect, signal)),
   ]);
+  if (closed.size > 0) return { issueState, merge, issueClosed: { ok: true, value: true } };
   if (!merge.ok || merge.value === null || merge.value.merged || merge.value.closed) return { issueState, merge };
   const status = merge.value;
   // Nothing is read of a request that is not ours.
@@ -54,8 +56,8 @@ const READERS: Readonly<Record<Need, Reader>> = {
   self: (_effect, forge, _status, signal) => forge.readOwnAccount(signal),
 };
 
-async function readState(tracker: Tracker, id: string, signal: AbortSignal): Promise<string | null> {
-  return (await tracker.fetchIssueStatesByIds([id], signal)).get(id) ?? null;
+async function readState(tracker: Tracker, id: string, closed: Set<string>, signal: AbortSignal): Promise<string | null> {
+  return (await tracker.fetchIssueStatesByIds([id], signal, closed)).get(id) ?? null;
 }
 
 async function readMerge(forge: Forge, effect: Inspect, signal: AbortSignal): Promise<MergeStatus | null> {
