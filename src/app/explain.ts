@@ -168,18 +168,20 @@ const PHASES = { running: 'running', 'handing-off': 'handing_off' } as const;
 /** An issue that no poll and no record of ours tells of: the tracker is asked for its state. */
 async function ofStranger(state: State, tracker: Tracker, identifier: string, signal: AbortSignal): Promise<Explanation> {
   const { terminalStates, handoffState } = state.settings.tracker;
-  const at = await stateAt(tracker, identifier, signal);
+  const closed = new Set<string>();
+  const at = await stateAt(tracker, identifier, closed, signal);
   const issue = { identifier, state: at ?? '' };
   if (at === null) return entry(issue, 'unknown', 'the tracker has no issue of this name', {});
   if (stateIn(terminalStates, at)) return ofTerminal(issue);
   if (handoffState !== null && sameState(at, handoffState))
     return entry(issue, 'handed_off', `state "${at}" is the handoff state`, {});
+  if (closed.size > 0) return { ...entry(issue, 'not_active', 'the issue is closed', {}), remedy: 'reopen the issue' };
   return entry(issue, 'not_active', at === '' ? 'the issue has no state' : `state "${at}" is not an active state`, {});
 }
 
-async function stateAt(tracker: Tracker, identifier: string, signal: AbortSignal): Promise<string | null> {
+async function stateAt(tracker: Tracker, identifier: string, closed: Set<string>, signal: AbortSignal): Promise<string | null> {
   try {
-    const states = await tracker.fetchIssueStatesByIdentifiers([identifier], signal);
+    const states = await tracker.fetchIssueStatesByIdentifiers([identifier], signal, closed);
     return states.get(identifier) ?? [...states.values()][0] ?? null;
   } catch (error) {
     if (error instanceof TrackerError && error.kind === 'tracker_not_found') return null;

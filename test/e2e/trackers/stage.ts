@@ -19,6 +19,8 @@ export interface Stage {
   /** As people see it there. */
   stateOf(id: string): Promise<string>;
   move(id: string, state: string): Promise<void>;
+  /** Closes it by the forge's own button, which leaves its labels on. Absent where closing is a move. */
+  shut?(id: string): Promise<void>;
   /** Oldest first. */
   commentsOf(id: string): Promise<readonly string[]>;
   /** Nothing can be read or written until it comes back. People may go on. */

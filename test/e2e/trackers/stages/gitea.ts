@@ -35,6 +35,9 @@ export async function selfhostedStage(): Promise<Stage> {
       const others = fake.issue(Number(id)).labels.filter((label) => !LABELS.includes(label));
       fake.editIssue(Number(id), { state: natively(state), labels: [state, ...others] });
     },
+    async shut(id) {
+      fake.editIssue(Number(id), { state: 'closed' });
+    },
     commentsOf: async (id) => fake.issue(Number(id)).comments,
     ...outages(proxy),
     remote: {

@@ -42,6 +42,9 @@ export async function repoissuesStage(): Promise<Stage> {
       const others = fake.issue(id).labels.filter((label) => !LABELS.includes(label));
       fake.editIssue(id, { labels: [...others, state], state: natively(state) });
     },
+    async shut(id) {
+      fake.editIssue(id, { state: 'closed' });
+    },
     commentsOf: async (id) => fake.issue(id).comments.map(({ body }) => body),
     ...outages(proxy),
     remote: {

@@ -34,6 +34,9 @@ export async function nsprojectStage(): Promise<Stage> {
       const others = fake.issue(Number(id)).labels.filter((label) => !LABELS.includes(label));
       fake.editIssue(Number(id), { ...placed(state), labels: [], addLabels: [state, ...others] });
     },
+    async shut(id) {
+      fake.editIssue(Number(id), { state: 'closed' });
+    },
     commentsOf: async (id) =>
       fake
         .issue(Number(id))
