@@ -15,12 +15,14 @@ export interface Board {
   readonly transitions: readonly string[];
   candidates(): readonly Issue[];
   states(ids: readonly string[]): ReadonlyMap<string, string>;
+  /** Those of them that somebody closed, whose labels stay. */
+  closed(ids: readonly string[]): ReadonlySet<string>;
   readWhole(issue: Issue): Issue;
   move(id: string, state: string): void;
   /** What a handoff comes to, with the state read once more before it. */
   handOff(id: string, target: string, settings: Settings): HandoffOutcome;
   approve(issue: Issue): void;
-  /** Somebody opens, deletes, moves or rewrites an issue. The id of one that was moved. */
+  /** Somebody opens, deletes, moves, closes or rewrites an issue. The id of one that was moved. */
   edit(): string | null;
 }
 
@@ -121,16 +123,30 @@ export function createBoard(chance: Chance, around: Surroundings): Board {
   }
 
   function candidates(): readonly Issue[] {
-    return inDispatchOrder([...issues.values()].filter((issue) => stateIn(ACTIVE, issue.state)).map(read));
+    return inDispatchOrder([...issues.values()].filter((issue) => stateIn(ACTIVE, issue.state) && !issue.isClosed).map(read));
   }
 
   function states(ids: readonly string[]): ReadonlyMap<string, string> {
     return new Map(ids.flatMap((id) => (issues.has(id) ? [[id, issues.get(id)?.state ?? ''] as const] : [])));
   }
 
+  function closed(ids: readonly string[]): ReadonlySet<string> {
+    return new Set(ids.filter((id) => issues.get(id)?.isClosed));
+  }
+
+  /** Somebody closes it, or opens it again. */
+  function shut({ isClosed, ...issue }: Issue): void {
+    issues.set(issue.id, isClosed ? issue : { ...issue, isClosed: true });
+  }
+
+  /** One that is done is closed by its state, too. */
+  function relabel({ isClosed, ...issue }: Issue, state: string): void {
+    issues.set(issue.id, { ...issue, state, ...(isClosed && state !== 'done' ? { isClosed } : {}) });
+  }
+
   function move(id: string, state: string): void {
     const issue = issues.get(id);
-    if (issue) issues.set(id, { ...issue, state });
+    if (issue) relabel(issue, state);
     transitions.push(`${id}>${state}`);
   }
 
@@ -149,6 +165,7 @@ export function createBoard(chance: Chance, around: Surroundings): Board {
     transitions,
     candidates,
     states,
+    closed,
     readWhole,
     move,
     handOff,
@@ -168,7 +185,11 @@ export function createBoard(chance: Chance, around: Surroundings): Board {
         rewrite(issue);
         return null;
       }
-      if (issue) issues.set(id, { ...issue, state: chance.pick([...ACTIVE, ...ACTIVE, ...OTHERS]) });
+      if (issue && issue.state !== 'done' && chance.happens(issue.isClosed ? 0.5 : 0.1)) {
+        shut(issue);
+        return null;
+      }
+      if (issue) relabel(issue, chance.pick([...ACTIVE, ...ACTIVE, ...OTHERS]));
       return id;
     },
   };

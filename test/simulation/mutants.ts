@@ -27,6 +27,11 @@ export const MUTANTS: Readonly<Record<string, Decide>> = {
     const decision = decide(state, event, now);
     return { ...decision, effects: decision.effects.filter((effect) => effect.do !== 'read-issue') };
   },
+  'an issue that was closed is tried again': (state, event, now) => {
+    if (event.type !== 'issue-read' || !event.issue.ok || event.issue.value === null) return decide(state, event, now);
+    const { isClosed: _isClosed, ...value } = event.issue.value;
+    return decide(state, { ...event, issue: { ok: true, value } }, now);
+  },
   'an unknown mergeability counts as clean': (state, event, now) => {
     if (event.type !== 'inspected' || !event.findings.merge.ok || event.findings.merge.value === null)
       return decide(state, event, now);

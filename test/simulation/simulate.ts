@@ -255,7 +255,7 @@ function isAtWork(tracked: Tracked): tracked is Tracked & { readonly state: NonN
 
 function unfinished({ world, settings }: Tracked): readonly string[] {
   return [...world.issues.values()]
-    .filter((issue) => stateIn(settings.tracker.activeStates, issue.state) && !isBlocked(world, issue.id))
+    .filter((issue) => stateIn(settings.tracker.activeStates, issue.state) && !issue.isClosed && !isBlocked(world, issue.id))
     .filter((issue) => settings.tracker.authors === 'anyone' || issue.author !== STRANGER)
     .map((issue) => issue.id);
 }

@@ -1,7 +1,7 @@
 import type { Effect, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Fault, Answer } from '../../src/domain/model/fault.ts';
 import type { Event } from '../../src/domain/model/event.ts';
-import type { Blocker, Issue } from '../../src/domain/model/issue.ts';
+import { countClosed, type Blocker, type Issue } from '../../src/domain/model/issue.ts';
 import type { Settings } from '../../src/domain/model/settings.ts';
 import type { Chance } from '../support/random.ts';
 import { createBoard, type HandoffOutcome, type Surroundings } from './board.ts';
@@ -44,6 +44,8 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
   const board = createBoard(chance, around);
   const { issues, transitions } = board;
   const forge = createSimulatedForge(chance, FAULT, { budget: REACTION_BUDGET, place }, violated);
+  /** Issues that the last read before another session showed closed. */
+  const readAsClosed = new Set<string>();
   let isCalm = false;
   const mail = createMail(chance);
   const later = mail.send;
@@ -58,6 +60,8 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
 
   function startSession(plan: RunPlan, now: number): void {
     checkIdentity('a session', plan.settings);
+    if (plan.trigger !== 'fresh' && readAsClosed.has(plan.issue.id))
+      violated(`another session for issue ${plan.issue.id}, which was read as closed`);
     forge.noteTurn(plan);
     sessions.start(plan, now);
   }
@@ -101,7 +105,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
           const event: Event = {
             type: 'poll-answered',
             candidates: effect.onlyStates ? { ok: true, value: [] } : maybe(board.candidates),
-            states: maybe(() => board.states(effect.lookups)),
+            states: maybe(() => countClosed(board.states(effect.lookups), board.closed(effect.lookups))),
             preflightProblem: !isCalm && chance.happens(0.02) ? 'agent missing' : null,
             spent: board.candidates().flatMap(({ id }) => around.stored.get(id) ?? []),
           };
@@ -123,6 +127,8 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
         }
         case 'read-issue': {
           const issue = issues.get(effect.issueId);
+          if (issue?.isClosed) readAsClosed.add(issue.id);
+          else readAsClosed.delete(effect.issueId);
           return later(
             { type: 'issue-read', issueId: effect.issueId, issue: maybe(() => (issue ? board.readWhole(issue) : null)) },
             now,
@@ -157,7 +163,8 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
         case 'inspect': {
           const { issue, mergeRequest, armedAt, facts } = effect.watch;
           const issueState = maybe(() => issues.get(issue.id)?.state ?? null);
-          const findings = { issueState, ...forge.inspect(effect, now) };
+          const isClosed = issueState.ok && board.closed([issue.id]).size > 0;
+          const findings = { issueState, ...(isClosed && { issueClosed: CLOSED_ISSUE }), ...forge.inspect(effect, now) };
           return later(
             {
               type: 'inspected',
@@ -246,6 +253,8 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
     },
   };
 }
+
+const CLOSED_ISSUE = { ok: true, value: true } as const;
 
 const FAULT: Fault = {
   kind: 'tracker_transport_error',
