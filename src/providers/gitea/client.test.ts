@@ -131,7 +131,7 @@ describe('selfhosted throttling', () => {
     expect(records[0]).toMatchObject({ level: 'debug', attributes: { retry_after: '7' } });
     now += 6000;
     const early = await failureOf(read());
-    expect(early).toMatchObject({ kind: 'tracker_api_error', retryable: true, retryAfterMs: 1000 });
+    expect(early).toMatchObject({ kind: 'tracker_api_error', retryable: true, retryAfterMs: 1000, isLimit: true });
     expect(server.requests).toHaveLength(1);
     now += 1000;
     expect((await read()).number).toBe(7);

@@ -117,7 +117,7 @@ function honouringRetryAfter(http: TrackerHttp, clock: Clock): TrackerHttp {
 function tooEarly(method: Method, { path: route = '' }: TrackerRequest, left: number): TrackerError {
   const seconds = Math.ceil(left / 1000);
   const detail = `not sent: an earlier answer (429) asked to wait, ${seconds} s are left`;
-  return new TrackerError({ kind: 'tracker_api_error', method, path: route, detail, retryAfterMs: left });
+  return new TrackerError({ kind: 'tracker_api_error', method, path: route, detail, retryAfterMs: left, isLimit: true });
 }
 
 /** How much there is of something that does not show. */

@@ -155,7 +155,7 @@ function rateLimitOf({ headers, body }: HttpResponse): string | undefined {
 }
 
 /** REST API, "Rate limits": where nothing is left, the next request may be sent when the window ends. */
-function resetOf({ headers }: HttpResponse): Pick<Classification, 'retryAt'> {
+export function resetOf({ headers }: HttpResponse): Pick<Classification, 'retryAt'> {
   const reset = Number(headers.get('x-ratelimit-reset')?.trim() || Number.NaN);
   return headers.get('x-ratelimit-remaining')?.trim() === '0' && reset > 0 ? { retryAt: reset * 1000 } : {};
 }

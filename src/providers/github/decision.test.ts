@@ -148,6 +148,19 @@ describe('trust', () => {
     });
   });
 
+  it.each([
+    ['the question about the queue', []],
+    ['the entry into it', [{ id: 'P_1', isMergeQueueEnabled: true, isInMergeQueue: false }]],
+  ])('a limit that meets %s is no answer to it', async (_, answers) => {
+    const { fake, scm } = await connect();
+    const pull = fake.pulls.add();
+    const limit = json({ data: null, errors: [{ type: 'RATE_LIMITED', message: 'slow down' }] });
+    for (const pullRequest of answers) fake.failNext('POST /graphql', json({ data: { repository: { pullRequest } } }));
+    fake.failNext('POST /graphql', limit);
+    const order = { strategy: 'squash', expectedSha: pull.headSha } as const;
+    await expect(scm.enqueue(REQUEST, order, signal)).rejects.toMatchObject({ kind: 'tracker_api_error', isLimit: true });
+  });
+
   it('tells the own account and the default branch', async () => {
     const { scm } = await connect();
     expect(await scm.readOwnAccount(signal)).toBe('foray-bot');

@@ -48,6 +48,19 @@ describe('GraphQL errors, which come with status 200', () => {
     expect(failure.message).toContain('GraphQL');
   });
 
+  it.each([
+    [{ type: 'RATE_LIMITED', message: 'x' }, true],
+    [{ type: 'RATE_LIMIT', message: 'API rate limit exceeded' }, true],
+    [{ message: 'You have exceeded a secondary rate limit.' }, true],
+    [{ type: 'SHINY', message: 'x' }, false],
+  ])('%j is a limit of requests: %s', async (error, isLimit) => {
+    const { fake, scm } = await connect();
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 600) };
+    fake.failNext('POST /graphql', json({ data: null, errors: [error] }, 200, headers));
+    const failure = await failureOf(scm.readReviewDecision(REQUEST, 'anyone', signal));
+    expect([failure.isLimit, failure.retryAfterMs !== undefined]).toEqual([isLimit, isLimit]);
+  });
+
   it('name what is not there', async () => {
     const { fake, scm } = await connect();
     const error = await failureOf(scm.readReviewDecision(REQUEST, 'anyone', signal));

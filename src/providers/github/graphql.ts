@@ -5,7 +5,7 @@ import type { RequestKey } from '../../ports/scm.ts';
 import type { Classification } from '../shared/failures.ts';
 import type { TrackerHttp, TrackerHttpDeps } from '../shared/http.ts';
 import type { ApiAccess } from '../shared/settings.ts';
-import { type ClientRole, createClient } from './client.ts';
+import { type ClientRole, createClient, resetOf } from './client.ts';
 import { nullableText } from './schema.ts';
 
 /** What only the remote's GraphQL side tells of a pull request. */
@@ -70,9 +70,10 @@ const ERROR_TYPES: ReadonlyMap<string, Classification['kind']> = new Map([
   ['NOT_FOUND', 'tracker_not_found'],
   ['FORBIDDEN', 'tracker_auth_error'],
   ['INSUFFICIENT_SCOPES', 'tracker_auth_error'],
-  ['RATE_LIMITED', 'tracker_api_error'],
-  ['RATE_LIMIT', 'tracker_api_error'],
 ]);
+
+/** GraphQL, "Rate limits": a limit may come with status 200, and the secondary one says so only in its words. */
+const LIMIT = /^RATE_LIMIT(?:ED)?\b|\brate limit/i;
 
 // Part of the data may have come all the same; what it lacks is what was asked for.
 function faultIn(response: HttpResponse): Classification | undefined {
@@ -81,7 +82,9 @@ function faultIn(response: HttpResponse): Classification | undefined {
   const [first] = parsed.data?.errors ?? [];
   if (!first) return undefined;
   const kind = ERROR_TYPES.get(first.type.toUpperCase()) ?? 'tracker_api_error';
-  return { kind, detail: `GraphQL ${[first.type, first.message].filter((part) => part !== '').join(': ') || 'error'}` };
+  const said = [first.type, first.message].filter((part) => part !== '').join(': ');
+  const limit = LIMIT.test(said) ? { isLimit: true, ...resetOf(response) } : {};
+  return { kind, detail: `GraphQL ${said || 'error'}`, ...limit };
 }
 
 function jsonOf(response: HttpResponse): unknown {

@@ -35,7 +35,8 @@ async function queueOf({ graph, warnOnce }: PullContext, request: RequestKey, si
     const queue = await graph.readQueue(request, signal);
     return queue.isEnabled ? queue : null;
   } catch (error) {
-    if (!(error instanceof TrackerError)) throw error;
+    // A limit says nothing of the queue, and the merge would meet it as well.
+    if (!(error instanceof TrackerError) || error.isLimit) throw error;
     warnOnce('whether there is a merge queue could not be read, the request is merged without', request, error.message);
     return null;
   }
@@ -55,7 +56,7 @@ export async function enqueue(
     if (!queue.isQueued) await context.graph.enqueue(queue.pullId, order.expectedSha, signal);
     return true;
   } catch (error) {
-    if (!(error instanceof TrackerError) || error.kind !== 'tracker_api_error') throw error;
+    if (!(error instanceof TrackerError) || error.kind !== 'tracker_api_error' || error.isLimit) throw error;
     throw new ScmConflictError(`${nameOf(request)} was not put into the merge queue: ${error.detail}`, false);
   }
 }

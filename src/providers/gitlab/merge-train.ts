@@ -12,12 +12,15 @@ export function readProject({ http, route }: Project, signal: AbortSignal): Prom
   return http.getJson(PROJECT_FACTS, { path: route }, signal);
 }
 
-/** Whether the project merges by trains. Where that cannot be read, it has none: an edition without them says nothing. */
+/**
+ * Whether the project merges by trains. Where that cannot be read, it has none: an edition without them says nothing. A limit
+ * of requests is no such answer.
+ */
 export async function hasTrains(project: Project, signal: AbortSignal): Promise<boolean> {
   try {
     return (await readProject(project, signal)).merge_trains_enabled === true;
   } catch (error) {
-    if (!(error instanceof TrackerError)) throw error;
+    if (!(error instanceof TrackerError) || error.isLimit) throw error;
     project.logger.debug('project could not be read before a merge', { tracker_kind: KIND, error: error.message });
     return false;
   }

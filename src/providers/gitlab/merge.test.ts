@@ -198,6 +198,13 @@ describe('merge trains', () => {
     expect(await scm.enqueue(REQUEST, ORDER, never)).toBe(false);
     expect(sent().filter((line) => line.startsWith('POST'))).toEqual([]);
   });
+
+  it('are not bypassed where a limit keeps the project from telling', async () => {
+    const { fake, scm } = await connect();
+    fake.merges.trains();
+    fake.failNext({ method: 'GET', path: /rocket$/ }, json({ message: 'Retry later' }, 429));
+    await expect(scm.enqueue(REQUEST, ORDER, never)).rejects.toMatchObject({ kind: 'tracker_api_error', isLimit: true });
+  });
 });
 
 describe('delete branch', () => {
