@@ -1,4 +1,5 @@
 import { backoffMs } from '../rules/backoff.ts';
+import { askedWaitMs } from '../rules/quota.ts';
 import { announce, ask, dropOutbox, pendingWrites, settle, putOutbox, type Draft } from '../draft.ts';
 import type { OutboxEntry, TrackerWrite } from '../model/claim.ts';
 import type { Fault } from '../model/fault.ts';
@@ -75,7 +76,12 @@ function onWriteFailed(draft: Draft, entry: OutboxEntry, write: TrackerWrite, fa
   const gaveUp = fault.consequence !== 'back-off' || tries >= MAX_TRIES;
   announce(draft, 'outbox:write:failed', { issue: entry.issue, kind: write.kind, error: fault.message, gaveUp });
   if (gaveUp) dropOutbox(draft, entry.id);
-  else putOutbox(draft, { ...entry, tries, dueAt: draft.now + backoffMs(tries, MAX_DELAY_MS, entry.id) });
+  else
+    putOutbox(draft, {
+      ...entry,
+      tries,
+      dueAt: draft.now + Math.max(backoffMs(tries, MAX_DELAY_MS, entry.id), askedWaitMs(fault)),
+    });
 }
 
 /** Whatever is wrong may be put right at the other end, so it is tried for a day. The receiver's own timing wins. */

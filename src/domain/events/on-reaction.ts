@@ -1,5 +1,5 @@
 import { ask, isPending, change, settleRead, putWatch, type Draft } from '../draft.ts';
-import type { Answer } from '../model/fault.ts';
+import type { Answer, Fault } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';
 import type { CiConclusion, MergeStatus } from '../model/merge-request.ts';
@@ -57,7 +57,7 @@ export function onInspected(draft: Draft, event: Inspected): void {
   if (findings.issueState.ok) putWatch(draft, { ...watch, issue: { ...watch.issue, state: issueState } });
   if (issueState !== '') noteLeft(draft, current(draft, watch), issueState);
   noteMoved(draft, watch.issue.id, issueState);
-  if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault.message);
+  if (!findings.merge.ok) return couldNotLook(draft, watch, event.due, findings.merge.fault);
   if (isReadable(findings)) forgetUnreadable(draft, watch, event.due);
   judge(draft, watch, findings.merge.value, findings, event.due);
 }
@@ -74,8 +74,8 @@ function isReadable({ self, ...rest }: Findings): boolean {
   return whySelfUnknown(self) === null && Object.values(rest).every((answer: Answer<unknown>) => answer.ok);
 }
 
-function couldNotLook(draft: Draft, watch: Watch, due: readonly ReactionKind[], why: string): void {
-  for (const kind of due) couldNotRead(draft, current(draft, watch), kind, why);
+function couldNotLook(draft: Draft, watch: Watch, due: readonly ReactionKind[], fault: Fault): void {
+  for (const kind of due) couldNotRead(draft, current(draft, watch), kind, fault);
 }
 
 /** The issue is over. Where a merge of ours is why, what belongs to it is still done: the branch, and the whole move. */
@@ -86,12 +86,17 @@ function afterTerminal(draft: Draft, watch: Watch, { findings, due }: Inspected,
   }
   const noted = current(draft, watch);
   if (hasWorkAfterMerge(draft.state, noted, issueState)) {
-    if (!merge.ok) return couldNotLook(draft, noted, due, merge.fault.message);
-    if (merge.value?.merged && tidyBranch(draft, noted, merge.value)) return;
-    if (merge.value?.merged && mustFinishCompletion(draft.state, noted, issueState) && completeMerge(draft, noted)) return;
+    if (!merge.ok) return couldNotLook(draft, noted, due, merge.fault);
+    if (merge.value?.merged && finish(draft, noted, merge.value, issueState)) return;
   }
   endWatch(draft, watch, 'the issue is terminal');
   removeWorkspaceOf(draft, watch.issue, 'the issue is terminal');
+}
+
+/** True while a merge of ours leaves something to do. */
+function finish(draft: Draft, watch: Watch, merge: MergeStatus, issueState: string): boolean {
+  if (tidyBranch(draft, watch, merge)) return true;
+  return mustFinishCompletion(draft.state, watch, issueState) && completeMerge(draft, watch);
 }
 
 function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: Findings, due: readonly ReactionKind[]): void {

@@ -19,6 +19,8 @@ export interface Fault {
   readonly resetsAt?: number;
   /** How long the remote asked to be left alone. */
   readonly retryAfterMs?: number;
+  /** A limit of requests, which says nothing of what was asked for. */
+  readonly isLimit?: boolean;
   /** The remote said yes, and the rest of its answer could not be read: what was asked for may be done. */
   readonly isGarbled?: boolean;
   /** The remote did not take the credential itself, which says nothing of what it may do. */
@@ -61,8 +63,8 @@ export function faultOf(error: unknown): Fault {
   return { kind: 'internal_error', message: error instanceof Error ? error.message : String(error), consequence: 'back-off' };
 }
 
-function natureOf({ isGarbled, status }: TrackerError): Pick<Fault, 'isGarbled' | 'isUnauthorized'> {
-  return { ...(isGarbled && { isGarbled }), ...(status === 401 && { isUnauthorized: true }) };
+function natureOf({ isGarbled, isLimit, status }: TrackerError): Pick<Fault, 'isGarbled' | 'isLimit' | 'isUnauthorized'> {
+  return { ...(isGarbled && { isGarbled }), ...(isLimit && { isLimit }), ...(status === 401 && { isUnauthorized: true }) };
 }
 
 function waitOf({ retryAfterMs }: { readonly retryAfterMs: number | undefined }): Pick<Fault, 'retryAfterMs'> {

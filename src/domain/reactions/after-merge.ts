@@ -1,6 +1,6 @@
 import { sameState, type IssueRef } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
-import { problemOf, type Watch } from '../model/watch.ts';
+import { problemOf, type ReactionProgress, type Watch } from '../model/watch.ts';
 import type { ReactionKind, ReactionMarks } from '../model/reaction.ts';
 import { progressOf, settingsOf } from './progress.ts';
 
@@ -26,9 +26,13 @@ export function mayHaveMerged(mark: ReactionMarks['auto_merge']): boolean {
 /** A merge or a completion is half way through: the watch goes on whatever its window says. */
 export function isMidway(watch: Watch): boolean {
   const { mark } = progressOf(watch, 'auto_merge');
-  const completion = progressOf(watch, 'merge_completion');
   const isMerging = mark.at === 'merging' || mark.at === 'queued' || mark.at === 'merged';
-  return isMerging || (completion.mark.at === 'begun' && !completion.escalated);
+  return isMerging || isMoving(progressOf(watch, 'merge_completion'));
+}
+
+/** The move of the issue was begun, and is tried until it is done. */
+function isMoving({ mark, escalated }: ReactionProgress<'merge_completion'>): boolean {
+  return mark.at === 'begun' && (!escalated || mark.againAt !== undefined);
 }
 
 /** Whether a reaction has watched long enough. */
@@ -58,7 +62,6 @@ export function isCompletionBegun(watch: Watch): boolean {
 
 /** True while a move that we began may have got only half way: some trackers label first and close afterwards. */
 export function mustFinishCompletion({ settings }: State, watch: Watch, issueState: string): boolean {
-  const { mark, escalated } = progressOf(watch, 'merge_completion');
   const target = settings.reactions.on.merge_completion?.targetState;
-  return target !== undefined && mark.at === 'begun' && !escalated && sameState(issueState, target);
+  return target !== undefined && isMoving(progressOf(watch, 'merge_completion')) && sameState(issueState, target);
 }

@@ -73,8 +73,8 @@ function judgeAutoMerge(draft: Draft, watch: Watch, { merge, findings }: Look): 
   if (hold !== null) return waitFor(draft, watch, 'auto_merge', hold, endedEscalation(watch, settings, merge, findings));
   const { decision } = findings;
   const ciStatus = settings.requireCi ? findings.ciStatus : NOT_ASKED;
-  if (!decision?.ok) return couldNotRead(draft, watch, 'auto_merge', decision?.fault.message ?? 'no review decision');
-  if (!ciStatus?.ok) return couldNotRead(draft, watch, 'auto_merge', ciStatus?.fault.message ?? 'no CI status');
+  if (!decision?.ok) return couldNotRead(draft, watch, 'auto_merge', decision?.fault ?? { message: 'no review decision' });
+  if (!ciStatus?.ok) return couldNotRead(draft, watch, 'auto_merge', ciStatus?.fault ?? { message: 'no CI status' });
   const facts = { settings, merge, findings, decision: decision.value, ci: ciStatus.value };
   if (!followSent(draft, watch, facts)) judgeReading(draft, watch, facts);
 }

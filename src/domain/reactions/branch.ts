@@ -3,7 +3,7 @@ import type { Event } from '../model/event.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import type { Watch } from '../model/watch.ts';
 import { mayHaveMerged, mustDeleteBranch } from './after-merge.ts';
-import { progressOf, putProgress, waitFor } from './progress.ts';
+import { isPutOff, progressOf, putProgress, waitFor, waitLonger } from './progress.ts';
 
 /** The request turns out to be merged, which is told once. One whose answer was lost was ours. */
 export function noteMerged(draft: Draft, watch: Watch, merge: MergeStatus): void {
@@ -22,6 +22,7 @@ export function noteMerged(draft: Draft, watch: Watch, merge: MergeStatus): void
 /** After a merge of ours: the branch goes where asked. True while there is still something to do. */
 export function tidyBranch(draft: Draft, watch: Watch, merge: MergeStatus): boolean {
   if (!mustDeleteBranch(draft.state, watch)) return false;
+  if (isPutOff(progressOf(watch, 'auto_merge'), draft.now)) return true;
   const { issue, mergeRequest } = watch;
   const reason = reasonToKeep(mergeRequest.branch, merge);
   if (reason !== null) {
@@ -44,14 +45,17 @@ function reasonToKeep(branch: string, merge: MergeStatus): string | null {
   return `the merged branch is ${JSON.stringify(merge.headBranch)}, says the forge`;
 }
 
-/** Deleted or not: the merge stands. */
+/** Deleted or not: the merge stands. A limit of requests is waited for. */
 export function onBranchDeleted(draft: Draft, event: Extract<Event, { type: 'branch-deleted' }>): void {
   settle(draft, 'delete-branch', event.issueId);
   const watch = draft.state.watches.get(event.issueId);
   if (!watch) return;
   const { issue, mergeRequest } = watch;
-  if (event.fault === null) announce(draft, 'reaction:branch:deleted', { issue, branch: mergeRequest.branch });
-  else announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: event.fault.message });
+  const { fault } = event;
+  if (fault?.isLimit)
+    return waitLonger(draft, watch, 'auto_merge', `another try to delete the branch: ${fault.message}`, { fault });
+  if (fault === null) announce(draft, 'reaction:branch:deleted', { issue, branch: mergeRequest.branch });
+  else announce(draft, 'reaction:branch:kept', { issue, branch: mergeRequest.branch, error: fault.message });
   putProgress(draft, issue.id, 'auto_merge', {
     ...progressOf(watch, 'auto_merge'),
     mark: { at: 'tidied' },

@@ -48,7 +48,7 @@ export const CI_FAILURE: Reaction<typeof declaration> = {
 function judgeCi(draft: Draft, watch: Watch, { merge: { headSha }, findings: { ci } }: Look): void {
   const settings = draft.state.settings.reactions.on.ci_failure;
   if (!settings || !ci) return;
-  if (!ci.ok) return couldNotRead(draft, watch, 'ci_failure', ci.fault.message);
+  if (!ci.ok) return couldNotRead(draft, watch, 'ci_failure', ci.fault);
   // Until the run has ended, a new head could be anybody's.
   if (isWorkedOn(draft, watch)) return waitFor(draft, watch, 'ci_failure', 'the run under way to end');
   const { status, checkRuns, failingCount, logExcerpt, ref } = ci.value;

@@ -13,6 +13,7 @@ import {
   queueTurn,
   reasonToWait,
   waitFor,
+  waitLonger,
   whySelfUnknown,
 } from './progress.ts';
 import type { Declaration, Look, Reaction } from './reaction.ts';
@@ -65,9 +66,8 @@ type Names = Readonly<Record<Command, string>>;
 function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, self } }: Look): void {
   const settings = draft.state.settings.reactions.on.label_commands;
   if (!settings || !labels) return;
-  if (!labels.ok) return couldNotRead(draft, watch, 'label_commands', labels.fault.message);
-  const unknown = whySelfUnknown(self);
-  if (unknown !== null) return couldNotRead(draft, watch, 'label_commands', unknown);
+  if (!labels.ok) return couldNotRead(draft, watch, 'label_commands', labels.fault);
+  if (self?.ok === false && whySelfUnknown(self) !== null) return couldNotRead(draft, watch, 'label_commands', self.fault);
   const progress = progressOf(watch, 'label_commands');
   // What is queued is behind us only when it begins.
   if (progress.mark.at === 'queued' && isWorkedOn(draft, watch))
@@ -134,8 +134,13 @@ function contextOf(
 /** The label was a command and is taken off as its receipt; when that fails the command still counts once. */
 export function onLabelRemoved(draft: Draft, { issue, label, fault }: EventNamed<'label-removed'>): void {
   settle(draft, 'remove-label', `${issue.id} ${label}`);
-  const progress = draft.state.watches.get(issue.id)?.reactions.label_commands;
-  if (progress?.mark.at === 'read' && progress.mark.toRemove === label)
+  const watch = draft.state.watches.get(issue.id);
+  const progress = watch?.reactions.label_commands;
+  const isNoted = progress?.mark.at === 'read' && progress.mark.toRemove === label;
+  // The next look has it taken off.
+  if (watch && isNoted && fault?.isLimit)
+    return waitLonger(draft, watch, 'label_commands', `another try to take the label ${label} off: ${fault.message}`, { fault });
+  if (progress?.mark.at === 'read' && isNoted)
     putProgress(draft, issue.id, 'label_commands', { ...progress, mark: readUpTo(progress.mark.upTo) });
   if (fault !== null) announce(draft, 'reaction:label:kept', { issue, label, error: fault.message });
 }

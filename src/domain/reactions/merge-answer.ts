@@ -1,10 +1,10 @@
-import { isRefusal } from '../model/fault.ts';
+import { isRefusal, type Fault } from '../model/fault.ts';
 import { announce, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
 import { attemptsIn } from './merge-attempts.ts';
 import type { MergeReading } from './merge-reading.ts';
-import { escalate, progressOf, waitFor } from './progress.ts';
+import { escalate, progressOf, waitFor, waitLonger } from './progress.ts';
 
 /** What became of the merge that was asked for. */
 export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'merge-answered' }>): void {
@@ -32,6 +32,7 @@ export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'mer
       return onPostponed(draft, watch, settings.budget, { headSha, why: outcome.why });
     case 'refused': {
       const { fault, unsure } = outcome;
+      if (fault.isLimit) return onLimited(draft, watch, { headSha, fault, unsure });
       onRefused(draft, watch, settings.budget, { headSha, why: fault.message, isFinal: isRefusal(fault), unsure });
     }
   }
@@ -51,6 +52,22 @@ function onPostponed(draft: Draft, watch: Watch, budget: number, { headSha, why 
     // What was waited for before the try need not be waited for again.
     mark: { at: 'waiting', headSha, bareSince: 0, ...before, postponed },
   });
+}
+
+/** A limit of requests is no word about the merge, which is tried anew once the forge may be asked again. */
+function onLimited(draft: Draft, watch: Watch, { headSha, fault, unsure }: Limited): void {
+  const { number } = watch.mergeRequest;
+  const { message: why } = fault;
+  announce(draft, 'reaction:merge:postponed', { issue: watch.issue, number, headSha, why });
+  const attempts = { ...attemptsIn(progressOf(watch, 'auto_merge').mark), ...(unsure && { unsureSince: draft.now }) };
+  const mark = { at: 'waiting', headSha, bareSince: 0, ...attempts } as const;
+  waitLonger(draft, watch, 'auto_merge', `the forge, which asks to come again: ${why}`, { fault, changes: { mark } });
+}
+
+interface Limited {
+  readonly headSha: string;
+  readonly fault: Fault;
+  readonly unsure: boolean;
 }
 
 interface MergeRefusal {

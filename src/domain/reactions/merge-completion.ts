@@ -3,8 +3,9 @@ import { removeWorkspaceOf } from '../workspace-records.ts';
 import { announce, ask, outdatePoll, outdateReads, settle, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { sameState } from '../model/issue.ts';
-import type { Watch } from '../model/watch.ts';
-import { endWatch, escalate, isWorkedOn, personFor, progressOf, putProgress, waitFor } from './progress.ts';
+import type { ReactionProgress, Watch } from '../model/watch.ts';
+import { askedWaitMs } from '../rules/quota.ts';
+import { endWatch, escalate, isPutOff, isWorkedOn, personFor, progressOf, putProgress, waitFor, waitLonger } from './progress.ts';
 import type { Declaration, Reaction } from './reaction.ts';
 import { NO_MARK } from '../model/reaction.ts';
 
@@ -20,8 +21,9 @@ const declaration = {
       about: 'State of the issue once its request is merged; one of `tracker.terminal_states`.',
     },
   },
-  // The move of the issue was asked for. `left`: the state that one which failed for good was first seen to have left.
-  marks: { begun: { left: 'text or absent' } },
+  // The move of the issue was asked for. Once a person was asked, `left`: the state that it was first seen to have left, and
+  // `againAt`: when it is tried again, absent where that cannot help.
+  marks: { begun: { left: 'text or absent', againAt: 'number or absent' } },
   prompt: null,
 } as const satisfies Declaration;
 
@@ -40,22 +42,44 @@ function noteCheck(draft: Draft, { issue }: Watch, result: 'waiting' | 'merged')
   announce(draft, 'reaction:check:completed', { issue, kind: 'merge_completion', result, detail: '' });
 }
 
+/** How long a move that a person was asked about rests, where it may heal by itself. */
+const REST_MS = 5 * 60_000;
+
 /** The request is merged, by whomever: the issue moves on. True while there is still something to do. */
 export function completeMerge(draft: Draft, watch: Watch): boolean {
   const settings = draft.state.settings.reactions.on.merge_completion;
   if (!settings) return false;
   noteCheck(draft, watch, 'merged');
   const { issue } = watch;
-  const { mark, escalated, asked } = progressOf(watch, 'merge_completion');
-  if (escalated || draft.state.claims.has(issue.id)) {
-    const run = isWorkedOn(draft, watch) ? 'the run under way to end' : 'the handoff to finish';
-    waitFor(draft, watch, 'merge_completion', escalated ? personFor(asked?.why) : run);
+  const progress = progressOf(watch, 'merge_completion');
+  if (isPutOff(progress, draft.now)) return true;
+  const reason = reasonToRest(draft, watch, progress);
+  if (reason !== null) {
+    waitFor(draft, watch, 'merge_completion', reason);
     return true;
   }
+  const { mark, failures } = progress;
   const target = settings.targetState;
   const isAsked = ask(draft, { do: 'complete', issue, target, begun: mark.at === 'begun' });
-  if (isAsked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${target}"`, { mark: { at: 'begun' } });
+  // What the move leaves this time may be another state.
+  const begun = { at: 'begun', ...againIn(mark) } as const;
+  if (isAsked) waitFor(draft, watch, 'merge_completion', `the issue to move to "${target}"`, { mark: begun, failures });
   return true;
+}
+
+/** What keeps the issue from being moved now, for people; null when nothing does. */
+function reasonToRest(draft: Draft, watch: Watch, { mark, escalated, asked }: Progress): string | null {
+  const { againAt = Infinity } = againIn(mark);
+  if (escalated && againAt > draft.now) return personFor(asked?.why);
+  if (!draft.state.claims.has(watch.issue.id)) return null;
+  return isWorkedOn(draft, watch) ? 'the run under way to end' : 'the handoff to finish';
+}
+
+type Progress = ReactionProgress<'merge_completion'>;
+
+/** When a move that a person was asked about is tried again, where it is. */
+function againIn(mark: Progress['mark']): { readonly againAt?: number } {
+  return mark.at === 'begun' && mark.againAt !== undefined ? { againAt: mark.againAt } : {};
 }
 
 /** A move that failed for good keeps its issue from being worked on, as parking does: until its state is another one. */
@@ -63,7 +87,7 @@ export function noteLeft(draft: Draft, watch: Watch, issueState: string): void {
   const progress = progressOf(watch, 'merge_completion');
   const { mark, escalated } = progress;
   if (!escalated || mark.at !== 'begun' || (mark.left !== undefined && sameState(mark.left, issueState))) return;
-  const next = mark.left === undefined ? ({ at: 'begun', left: issueState } as const) : NO_MARK;
+  const next = mark.left === undefined ? ({ ...mark, left: issueState } as const) : NO_MARK;
   putProgress(draft, watch.issue.id, 'merge_completion', { ...progress, mark: next });
 }
 
@@ -85,11 +109,14 @@ export function onCompletionAnswered(draft: Draft, event: Extract<Event, { type:
   }
   announce(draft, 'reaction:completion:failed', { issue, state: settings.targetState, error: fault.message });
   if (fault.kind === 'tracker_not_found') return endWatch(draft, watch, 'the tracker no longer has the issue');
+  const later = `another try after: ${fault.message}`;
+  if (fault.isLimit) return waitLonger(draft, watch, 'merge_completion', later, { fault });
   const used = progressOf(watch, 'merge_completion').used + 1;
   if (isRefusal(fault) || used > settings.budget) {
+    const again = isRefusal(fault) ? {} : { againAt: draft.now + Math.max(REST_MS, askedWaitMs(fault)) };
     // The next look, which is due at once, tells what the move left.
-    const changes = { used, mark: { at: 'begun' }, nextAt: draft.now } as const;
+    const changes = { used, mark: { at: 'begun', ...again }, nextAt: draft.now } as const;
     return escalate(draft, watch, 'merge_completion', fault.message, changes);
   }
-  waitFor(draft, watch, 'merge_completion', `another try after: ${fault.message}`, { used });
+  waitLonger(draft, watch, 'merge_completion', later, { fault, changes: { used } });
 }

@@ -16,7 +16,7 @@ export function followSent(draft: Draft, watch: Watch, facts: MergeCase): boolea
 
 /** The forge's queue merges when its turn comes. A request that is no longer in it was refused. */
 function followQueue(draft: Draft, watch: Watch, { findings: { queue }, settings, merge }: MergeCase): void {
-  if (!queue?.ok) return couldNotRead(draft, watch, 'auto_merge', queue?.fault.message ?? 'no answer about the merge queue');
+  if (!queue?.ok) return couldNotRead(draft, watch, 'auto_merge', queue?.fault ?? { message: 'no answer about the merge queue' });
   if (queue.value) return waitFor(draft, watch, 'auto_merge', 'the merge queue of the forge');
   onRefused(draft, watch, settings.budget, {
     headSha: merge.headSha,

@@ -1,6 +1,7 @@
 import { announce, change, dropWatch, putWaiting, putWatch, queueWrite, type Draft } from '../draft.ts';
 import { CONTINUATION_MS } from '../rules/backoff.ts';
-import { isNeverTold } from '../model/fault.ts';
+import { askedWaitMs } from '../rules/quota.ts';
+import { isNeverTold, type Fault } from '../model/fault.ts';
 import { sameState, stateIn } from '../model/issue.ts';
 import type { ReactionSettings } from '../model/settings.ts';
 import { NO_MARK, type ReactionBase, type ReactionContext, type ReactionKind, type TurnKind } from '../model/reaction.ts';
@@ -48,19 +49,35 @@ export function waitFor<Kind extends ReactionKind>(
 }
 
 /** A read failed: look again later and later. Never counts against a budget. */
-export function couldNotRead(draft: Draft, watch: Watch, kind: ReactionKind, why: string): void {
-  waitLonger(draft, watch, kind, `a readable answer: ${why}`);
+export function couldNotRead(draft: Draft, watch: Watch, kind: ReactionKind, fault: Failure): void {
+  const { message: why } = fault;
+  waitLonger(draft, watch, kind, `a readable answer: ${why}`, { fault });
   announce(draft, 'reaction:check:completed', { issue: watch.issue, kind, result: 'error', detail: why });
   tellUnreadable(draft, watch, kind, why);
 }
 
-/** A look brought nothing: the next one comes later and later. */
-export function waitLonger(draft: Draft, watch: Watch, kind: ReactionKind, waitingFor: string): void {
+/** What is told of a failure here, and how long the remote is to be left alone. */
+type Failure = Pick<Fault, 'message' | 'retryAfterMs' | 'isLimit'>;
+
+/** A look or a try brought nothing: the next one comes later and later, and not before the remote wants to be asked again. */
+export function waitLonger<Kind extends ReactionKind>(
+  draft: Draft,
+  watch: Watch,
+  kind: Kind,
+  waitingFor: string,
+  { fault, changes = {} }: { readonly fault?: Failure; readonly changes?: Partial<ReactionProgress<Kind>> } = {},
+): void {
   const progress = progressOf(watch, kind);
   const failures = progress.failures + 1;
   const interval = intervalOf(draft, kind);
-  const delay = Math.max(interval, Math.min(interval * 2 ** Math.min(failures, 10), MAX_READ_BACKOFF_MS));
-  putProgress(draft, watch.issue.id, kind, { ...progress, failures, nextAt: draft.now + delay, waitingFor });
+  const backoff = Math.max(interval, Math.min(interval * 2 ** Math.min(failures, 10), MAX_READ_BACKOFF_MS));
+  const nextAt = draft.now + Math.max(backoff, fault ? askedWaitMs(fault) : 0);
+  putProgress(draft, watch.issue.id, kind, { ...progress, failures, nextAt, waitingFor, ...changes });
+}
+
+/** What failed is not tried again yet, whatever else is looked at meanwhile. */
+export function isPutOff({ failures, nextAt }: ReactionProgress, now: number): boolean {
+  return failures > 0 && nextAt > now;
 }
 
 /** Once per cause and request, until every reaction that met it finds all readable again. */

@@ -92,7 +92,7 @@ function judgeReviews(draft: Draft, watch: Watch, look: Look): void {
   const settings = draft.state.settings.reactions.on.review_comments;
   const heard = heardPeople(draft, look);
   if (!settings || !heard) return;
-  if (!heard.ok) return couldNotRead(draft, watch, 'review_comments', heard.fault.message);
+  if (!heard.ok) return couldNotRead(draft, watch, 'review_comments', heard.fault);
   const remaining = heard.value.filter(({ outdated }) => !outdated);
   const settledAt = settlingTime(draft.now, watch, remaining) + settings.debounceMs;
   if (hasNew(watch, 'review_comments', remaining) && settledAt > draft.now) {
@@ -106,7 +106,7 @@ function judgeBotReviews(draft: Draft, watch: Watch, look: Look): void {
   const settings = draft.state.settings.reactions.on.bot_review;
   const heard = heardBots(draft, look);
   if (!settings || !heard) return;
-  if (!heard.ok) return couldNotRead(draft, watch, 'bot_review', heard.fault.message);
+  if (!heard.ok) return couldNotRead(draft, watch, 'bot_review', heard.fault);
   const remaining = heard.value.filter(({ outdated }) => !outdated);
   judge(draft, watch, 'bot_review', remaining, settings.budget);
 }
