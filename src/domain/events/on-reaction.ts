@@ -9,7 +9,15 @@ import type { Findings, RequestReading } from '../model/findings.ts';
 import { completeMerge, noteLeft } from '../reactions/merge-completion.ts';
 import { hasWorkAfterMerge, isPastWindow, mustFinishCompletion } from '../reactions/after-merge.ts';
 import { whyNotOurs } from '../reactions/managed.ts';
-import { couldNotRead, endWatch, forgetUnreadable, noteSelf, progressOf, whySelfUnknown } from '../reactions/progress.ts';
+import {
+  couldNotRead,
+  endWatch,
+  forgetUnreadable,
+  noteSelf,
+  progressOf,
+  waitFor,
+  whySelfUnknown,
+} from '../reactions/progress.ts';
 import { judgeQueued, releaseWaiting } from '../reactions/queued-turn.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
 import { noteMoved } from './watching.ts';
@@ -87,7 +95,7 @@ function afterTerminal(draft: Draft, watch: Watch, { findings, due }: Inspected,
   const noted = current(draft, watch);
   if (hasWorkAfterMerge(draft.state, noted, issueState)) {
     if (!merge.ok) return couldNotLook(draft, noted, due, merge.fault);
-    if (merge.value?.merged && finish(draft, noted, merge.value, issueState)) return;
+    if (merge.value?.merged && finish(draft, noted, merge.value, issueState)) return restAfterMerge(draft, noted, due);
   }
   endWatch(draft, watch, 'the issue is terminal');
   removeWorkspaceOf(draft, watch.issue, 'the issue is terminal');
@@ -108,7 +116,10 @@ function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: 
   change(draft, {
     readings: new Map(draft.state.readings).set(watch.issue.id, readingOf(draft, watch.issue.id, merge, findings)),
   });
-  if (merge.merged) return afterMerge(draft, current(draft, watch), merge);
+  if (merge.merged) {
+    afterMerge(draft, current(draft, watch), merge);
+    return restAfterMerge(draft, watch, due);
+  }
   if (merge.closed) {
     dropQueuedTurn(draft, watch, 'its merge request is closed');
     return onClosed(draft, current(draft, watch), due);
@@ -132,6 +143,12 @@ function afterMerge(draft: Draft, watch: Watch, merge: MergeStatus): void {
   noteMerged(draft, watch, merge);
   if (tidyBranch(draft, current(draft, watch), merge)) return;
   if (!completeMerge(draft, current(draft, watch))) endWatch(draft, current(draft, watch), 'merged');
+}
+
+/** What has nothing to judge any more waits along with what is still to be done. */
+function restAfterMerge(draft: Draft, watch: Watch, due: readonly ReactionKind[]): void {
+  const idle = due.filter((kind) => progressOf(current(draft, watch), kind).nextAt <= draft.now);
+  for (const kind of idle) waitFor(draft, current(draft, watch), kind, 'what is left to do after the merge');
 }
 
 /** A turn that has not begun would work on what is over. */

@@ -188,6 +188,14 @@ describe('a move of the issue that may heal', () => {
   });
 });
 
+it('what is merged is not looked at without a rest while the issue waits for a person', () => {
+  const player = watching({ merge_completion: COMPLETION, merge_conflicts: BASE });
+  look(player, MERGED);
+  player.send({ type: 'completion-answered', issueId: '1', fault: { ...FAULT, kind: 'tracker_auth_error' } });
+  look(player, MERGED, 0);
+  expect(looksWithin(player, 9_000)).toBe(false);
+});
+
 it('a comment or label for the tracker waits as long as a limit asks', () => {
   const player = watching({ merge_completion: COMPLETION });
   look(player, MERGED);
