@@ -499,13 +499,37 @@ describe('auto_merge', () => {
     expect(player.everTold('reaction:merge:postponed')).toHaveLength(2);
   });
 
-  it('waits for the queue of the forge, and counts leaving it as a refusal', () => {
-    const player = watching({ auto_merge: { ...autoMerge, budget: 0 } });
-    lookTwice(player, READY);
-    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'queued' } });
-    look(player, { ...READY, queue: ok(true) });
-    expect(player.everAsked('merge')).toHaveLength(1);
-    look(player, { ...READY, queue: ok(false) });
-    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true });
+  describe('the queue of the forge', () => {
+    function queued(): Player {
+      const player = watching({ auto_merge: { ...autoMerge, budget: 0 } });
+      lookTwice(player, READY);
+      player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'queued' } });
+      look(player, { ...READY, queue: ok(true) });
+      expect(player.everAsked('merge')).toHaveLength(1);
+      return player;
+    }
+
+    it('is waited for, and leaving it counts as a refusal when a second look shows the request open', () => {
+      const player = queued();
+      look(player, { ...READY, queue: ok(false) });
+      expect(progress(player, 'auto_merge')).toMatchObject({ escalated: false, used: 0, nextAt: player.now + 2_000 });
+      look(player, { ...READY, queue: ok(false) });
+      expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true });
+    });
+
+    it('is waited for also by a request that was put back', () => {
+      const player = queued();
+      for (const isIn of [false, true, false]) look(player, { ...READY, queue: ok(isIn) });
+      expect(progress(player, 'auto_merge')).toMatchObject({ escalated: false, used: 0 });
+    });
+
+    it('may merge between two readings of one look: that merge is ours, branch and all', () => {
+      const player = queued();
+      look(player, { ...READY, queue: ok(false) });
+      look(player, { merge: ok({ ...OPEN, merged: true }) });
+      expect(player.everTold('reaction:merge:failed')).toEqual([]);
+      expect(player.everTold('reaction:merge:succeeded')).toMatchObject([{ facts: { byUs: true } }]);
+      expect(player.everAsked('delete-branch')).toHaveLength(1);
+    });
   });
 });

@@ -29,15 +29,15 @@ const declaration = {
   },
   /**
    * waiting -> ready (one clean reading) -> merging (asked for) -> merged, or queued until the forge's own queue has merged
-   * it -> tidied (its branch was seen to). A refusal leads back to waiting for a clean reading; `unsure`: the answer does not
-   * tell that nothing was merged, or will be. So does a merge that the forge does not show long after it said yes. A head that
-   * is pushed meanwhile starts over.
+   * it (`missedAt`: when it was first seen outside of it) -> tidied (its branch was seen to). A refusal leads back to waiting
+   * for a clean reading; `unsure`: the answer does not tell that nothing was merged, or will be. So does a merge that the forge
+   * does not show long after it said yes. A head that is pushed meanwhile starts over.
    */
   marks: {
     waiting: { headSha: 'text', bareSince: 'number or null', ...ATTEMPTS },
     ready: { headSha: 'text', bareSince: 'number or null', decision: 'text', ...ATTEMPTS },
     merging: { headSha: 'text', seen: READING, ...ATTEMPTS },
-    queued: { headSha: 'text', seen: READING },
+    queued: { headSha: 'text', seen: READING, missedAt: 'number or absent' },
     refused: { headSha: 'text', seen: READING, unsure: 'flag', ...ATTEMPTS },
     merged: { headSha: 'text', since: 'number or absent' },
     tidied: {},

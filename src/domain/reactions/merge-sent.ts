@@ -1,4 +1,5 @@
 import type { Draft } from '../draft.ts';
+import type { ReactionMarks } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
 import { onRefused } from './merge-answer.ts';
 import { SHOWS_WITHIN_MS } from './merge-attempts.ts';
@@ -9,15 +10,27 @@ import { couldNotRead, progressOf, waitFor } from './progress.ts';
 export function followSent(draft: Draft, watch: Watch, facts: MergeCase): boolean {
   const { mark } = progressOf(watch, 'auto_merge');
   if ((mark.at !== 'queued' && mark.at !== 'merged') || mark.headSha !== facts.merge.headSha) return false;
-  if (mark.at === 'queued') followQueue(draft, watch, facts);
+  if (mark.at === 'queued') followQueue(draft, watch, facts, mark);
   else awaitShown(draft, watch, facts, mark.since ?? 0);
   return true;
 }
 
-/** The forge's queue merges when its turn comes. A request that is no longer in it was refused. */
-function followQueue(draft: Draft, watch: Watch, { findings: { queue }, settings, merge }: MergeCase): void {
+/**
+ * The forge's queue merges when its turn comes. A request that is no longer in it was refused, unless the queue merged it after
+ * its status was read: only another look tells.
+ */
+function followQueue(draft: Draft, watch: Watch, { findings: { queue }, settings, merge }: MergeCase, mark: Queued): void {
   if (!queue?.ok) return couldNotRead(draft, watch, 'auto_merge', queue?.fault ?? { message: 'no answer about the merge queue' });
-  if (queue.value) return waitFor(draft, watch, 'auto_merge', 'the merge queue of the forge');
+  const { headSha, seen, missedAt } = mark;
+  if (queue.value)
+    return waitFor(draft, watch, 'auto_merge', 'the merge queue of the forge', { mark: { at: 'queued', headSha, seen } });
+  if (missedAt === undefined) {
+    const nextAt = draft.now + Math.min(SETTLE_MS, settings.pollIntervalMs);
+    return waitFor(draft, watch, 'auto_merge', 'another look: it left the merge queue', {
+      mark: { ...mark, missedAt: draft.now },
+      nextAt,
+    });
+  }
   onRefused(draft, watch, settings.budget, {
     headSha: merge.headSha,
     why: 'it left the merge queue unmerged',
@@ -25,6 +38,8 @@ function followQueue(draft: Draft, watch: Watch, { findings: { queue }, settings
     unsure: false,
   });
 }
+
+type Queued = Extract<ReactionMarks['auto_merge'], { at: 'queued' }>;
 
 /** The forge said that it merged, and still shows the request open. It is asked again only once that has lasted too long. */
 function awaitShown(draft: Draft, watch: Watch, facts: MergeCase, since: number): void {
