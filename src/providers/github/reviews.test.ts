@@ -159,11 +159,10 @@ describe('who is a bot', () => {
 
 describe('objections', () => {
   it('are those of people that stand, with their own words and their comments on lines', () => {
-    const first = review('CHANGES_REQUESTED');
     const last = review('CHANGES_REQUESTED');
     const silent = review('CHANGES_REQUESTED', 'bob', { body: ' ' });
     const bot = review('CHANGES_REQUESTED', 'lint[bot]');
-    const found = objections([first, last, silent, bot, review('APPROVED', 'eve')]);
+    const found = objections([last, silent, bot, review('APPROVED', 'eve')]);
     expect(found.map(({ id }) => id)).toEqual([last.id, silent.id]);
     const comments = [
       comment({ id: 901, pull_request_review_id: Number(silent.id) }),
@@ -191,6 +190,50 @@ describe('objections', () => {
         submittedAt: silent.submitted_at,
       },
     ]);
+  });
+});
+
+describe('what remains of several reviews by one person', () => {
+  /** The reviews in order, each with a text and a comment on a line, and what of them is heard. */
+  it.each<[readonly string[], readonly string[]]>([
+    [
+      ['CHANGES_REQUESTED', 'CHANGES_REQUESTED'],
+      ['text 0', 'line 0', 'text 1', 'line 1'],
+    ],
+    [
+      ['CHANGES_REQUESTED', 'COMMENTED'],
+      ['text 0', 'line 0', 'text 1', 'line 1'],
+    ],
+    [
+      ['COMMENTED', 'CHANGES_REQUESTED'],
+      ['line 0', 'text 1', 'line 1'],
+    ],
+    [
+      ['CHANGES_REQUESTED', 'APPROVED', 'CHANGES_REQUESTED'],
+      ['line 0', 'line 1', 'text 2', 'line 2'],
+    ],
+    [
+      ['CHANGES_REQUESTED', 'DISMISSED', 'CHANGES_REQUESTED'],
+      ['line 0', 'text 2', 'line 2'],
+    ],
+    [
+      ['CHANGES_REQUESTED', 'PENDING'],
+      ['text 0', 'line 0'],
+    ],
+    [['CHANGES_REQUESTED', 'APPROVED', 'COMMENTED'], []],
+    [['CHANGES_REQUESTED', 'DISMISSED'], []],
+    [['COMMENTED'], []],
+  ])('%j: %j', (states, expected) => {
+    const reviews = states.map((state, place) => review(state, 'rita', { body: `text ${place}` }));
+    const comments = reviews.map(({ id }, place) =>
+      comment({ id: 900 + place, pull_request_review_id: Number(id), body: `line ${place}` }),
+    );
+    expect(reviewComments(objections(reviews), comments).map(({ body }) => body)).toEqual(expected);
+  });
+
+  it('a comment of somebody who takes no stand is not among it', () => {
+    const reviews = [review('CHANGES_REQUESTED', 'rita'), review('COMMENTED', 'bob')];
+    expect(objections(reviews).map(({ user }) => user?.login)).toEqual(['rita']);
   });
 });
 

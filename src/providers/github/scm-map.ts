@@ -93,18 +93,43 @@ const STANDS: ReadonlySet<string> = new Set(['APPROVED', 'CHANGES_REQUESTED', 'D
 
 /** The last stand of each reviewer, oldest first. One that was dismissed is none, and neither are those before it. */
 export function standingReviews(reviews: readonly WireReview[]): readonly WireReview[] {
-  const stands = reviews
-    .filter((review) => STANDS.has(stateOf(review)))
-    .map((review) => ({ review, at: requiredInstant(review.submitted_at, `review ${review.id}`) }))
-    .sort((a, b) => a.at - b.at || compareIds(a.review.id, b.review.id));
-  // A reviewer whose account is gone cannot answer for another review.
-  const byReviewer = new Map(stands.map(({ review }) => [review.user?.login.toLowerCase() || `review ${review.id}`, review]));
+  const stands = inOrder(reviews.filter((review) => STANDS.has(stateOf(review))));
+  const byReviewer = new Map(stands.map((review) => [reviewerOf(review), review]));
   return [...byReviewer.values()].filter((review) => stateOf(review) !== 'DISMISSED');
 }
 
-/** The reviews by people that stand against the request. */
+/**
+ * All that the people say whose last stand is against the request, oldest first. What they said as a whole before they took
+ * that stand is answered; a comment on a line remains until its conversation is resolved.
+ */
 export function objections(reviews: readonly WireReview[]): readonly WireReview[] {
-  return standingReviews(reviews).filter((review) => stateOf(review) === 'CHANGES_REQUESTED' && !isBot(review.user));
+  const said = inOrder(reviews.filter((review) => SENT.has(stateOf(review)) && !isBot(review.user)));
+  const since = new Map<string, number>();
+  for (const [place, review] of said.entries()) {
+    if (stateOf(review) === 'CHANGES_REQUESTED') since.set(reviewerOf(review), since.get(reviewerOf(review)) ?? place);
+    else if (STANDS.has(stateOf(review))) since.delete(reviewerOf(review));
+  }
+  return said.flatMap((review, place) => {
+    const from = since.get(reviewerOf(review));
+    if (from === undefined || stateOf(review) === 'DISMISSED') return [];
+    return [place < from ? { ...review, body: '' } : review];
+  });
+}
+
+/** The states of a review that was sent. */
+const SENT: ReadonlySet<string> = new Set([...STANDS, 'COMMENTED']);
+
+/** Oldest first. */
+function inOrder(reviews: readonly WireReview[]): readonly WireReview[] {
+  return reviews
+    .map((review) => ({ review, at: requiredInstant(review.submitted_at, `review ${review.id}`) }))
+    .sort((a, b) => a.at - b.at || compareIds(a.review.id, b.review.id))
+    .map(({ review }) => review);
+}
+
+/** A reviewer whose account is gone cannot answer for another review. */
+function reviewerOf({ id, user }: WireReview): string {
+  return user?.login.toLowerCase() || `review ${id}`;
 }
 
 /** What the reviews say: each one's own text, then its comments on lines. */
