@@ -216,12 +216,13 @@ describe('conditional reads', () => {
 });
 
 describe('an enterprise server that does not know the API version', () => {
+  // The words of the vendor.
+  const message =
+    'Bad Request: The version you specified in the "X-GitHub-API-Version" request header, "2026-03-10", is not a supported version. The following versions are currently supported: "2022-11-28" (most recent).';
+
   it('is asked without one from then on, which is told once', async () => {
     const { fake, tracker, warnings } = await connect();
     fake.addIssue({ labels: ['backlog'] });
-    // The words of the vendor.
-    const message =
-      'Bad Request: The version you specified in the "X-GitHub-API-Version" request header, "2026-03-10", is not a supported version. The following versions are currently supported: "2022-11-28" (most recent).';
     fake.failNext(/GET/, json({ message }, 400));
     expect(await tracker.fetchCandidateIssues(signal)).toHaveLength(1);
     await tracker.fetchIssueById('1', signal);
@@ -231,6 +232,15 @@ describe('an enterprise server that does not know the API version', () => {
     ]);
     expect(fake.requests.every(({ headers }) => headers['x-forge-api-version'] === '2026-03-10')).toBe(true);
     expect(warnings.map(({ message }) => message)).toEqual(['remote does not know the API version, requests go without one']);
+  });
+
+  it('passes the check before a start or an edit, whose answer the first poll has for nothing', async () => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ labels: ['backlog'] });
+    fake.failNext(/GET/, json({ message }, 400));
+    await tracker.preflight?.(signal, { mustAnswer: true });
+    expect(await tracker.fetchCandidateIssues(signal)).toHaveLength(1);
+    expect(fake.requests).toHaveLength(2);
   });
 
   it('any other bad request is no reason', async () => {

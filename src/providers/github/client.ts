@@ -85,6 +85,7 @@ function withVersionFallback(versioned: TrackerHttp, createPlain: () => TrackerH
     send: (method, request, signal) => attempt((current) => current.send(method, request, signal)),
     sendJson: (method, schema, request, signal) => attempt((current) => current.sendJson(method, schema, request, signal)),
     getJson: (schema, request, signal) => attempt((current) => current.getJson(schema, request, signal)),
+    probe: (schema, request, signal) => attempt((current) => current.probe(schema, request, signal)),
     getPages: (schema, request, signal) => attempt((current) => current.getPages(schema, request, signal)),
     getRecords: (schema, request, signal) => attempt((current) => current.getRecords(schema, request, signal)),
   };
