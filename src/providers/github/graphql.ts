@@ -43,8 +43,8 @@ export async function readViewer(http: TrackerHttp, signal: AbortSignal): Promis
 }
 
 /** The remote's GraphQL side. */
-export function createGraphClient(access: ApiAccess, deps: TrackerHttpDeps, remedies: ClientRole['remedies']): TrackerHttp {
-  return createClient(access, deps, { baseUrl: graphqlEndpoint(access.baseUrl), remedies, faultIn });
+export function createGraphClient(access: ApiAccess, deps: TrackerHttpDeps, remedies?: ClientRole['remedies']): TrackerHttp {
+  return createClient(access, deps, { baseUrl: graphqlEndpoint(access.baseUrl), ...(remedies && { remedies }), faultIn });
 }
 
 export function createPullFacts(http: TrackerHttp): ReadPullFacts {

@@ -8,7 +8,7 @@ import type { TrackerHttp, TrackerRequest } from '../shared/http.ts';
 import { KIND, PAGE_SIZE } from './settings.ts';
 import type { LabelEvent } from '../../ports/scm.ts';
 import { readLabelJournal } from './label-events.ts';
-import { ACCOUNT_LOGIN, COMMENT, ISSUE, REPOSITORY_FACTS, SEARCH_PAGE } from './schema.ts';
+import { COMMENT, ISSUE, REPOSITORY_FACTS, SEARCH_PAGE } from './schema.ts';
 import type { WireComment, WireIssue, WireRepository } from './schema.ts';
 
 /** The remote's routes for one repository, as they are on the wire. `id` is an issue number. */
@@ -31,8 +31,6 @@ export interface Routes {
   update(id: string, change: NativeChange, signal: AbortSignal): Promise<void>;
   /** What happened to the labels of an issue, oldest first. */
   labelEvents(id: string, signal: AbortSignal): Promise<readonly LabelEvent[]>;
-  /** The login of the token's account. */
-  ownLogin(signal: AbortSignal): Promise<string>;
   repository(signal: AbortSignal): Promise<WireRepository>;
 }
 
@@ -68,8 +66,6 @@ export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger
     ...writesTo(http, of),
     // REST API, "List issue events".
     labelEvents: async (id, signal) => readLabelJournal(http, `${of(id)}/events`, logger, signal),
-    // REST API, "Get the authenticated user".
-    ownLogin: async (signal) => (await http.getJson(ACCOUNT_LOGIN, { path: '/user' }, signal)).login,
     // REST API, "Get a repository".
     repository: (signal) => http.getJson(REPOSITORY_FACTS, { path: path`/repos/${owner}/${repo}` }, signal),
   };

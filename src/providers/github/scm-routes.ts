@@ -9,7 +9,7 @@ import type { Remedy } from './client.ts';
 import { LIST_PAGE } from './commit-status.ts';
 import { labelName } from './routes.ts';
 import type { WirePull, WireReview, WireReviewComment } from './scm-schema.ts';
-import { ACCOUNT, MERGE, PULL, REFERENCE, REPOSITORY, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
+import { MERGE, PULL, REFERENCE, REPOSITORY, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
 
 /** The remote's routes for pull requests, as they are on the wire. */
 export interface PullRoutes {
@@ -23,7 +23,6 @@ export interface PullRoutes {
   defaultBranch(repo: RepoKey, signal: AbortSignal): Promise<string>;
   /** Null where there is no such branch. */
   branchHead(repo: RepoKey, branch: string, signal: AbortSignal): Promise<string | null>;
-  ownAccount(signal: AbortSignal): Promise<string>;
   /** A branch that is not there is no fault. */
   deleteBranch(repo: RepoKey, branch: string, signal: AbortSignal): Promise<void>;
   /** A label that is not there is no fault. */
@@ -58,8 +57,6 @@ export function createPullRoutes(http: TrackerHttp): PullRoutes {
       const place = repoPath(repo) + path`/git/ref/heads/${branchName(branch)}`;
       return (await whenMissing(http.getJson(REFERENCE, { path: place }, signal), null))?.object.sha ?? null;
     },
-    // REST API, "Get the authenticated user".
-    ownAccount: async (signal) => (await http.getJson(ACCOUNT, { path: '/user' }, signal)).login,
     deleteBranch: async (repo, branch, signal) => {
       // REST API, "Delete a reference".
       const place = repoPath(repo) + path`/git/refs/heads/${branchName(branch)}`;

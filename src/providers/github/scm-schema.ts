@@ -121,6 +121,5 @@ export const JOB = z.object({ steps: z.array(z.unknown()).nullish() });
 
 export const MERGE = z.object({ merged: z.boolean().nullish(), sha: nullableText, message: nullableText });
 
-export const ACCOUNT = z.object({ login: nullableText });
 export const REPOSITORY = z.object({ default_branch: nullableText });
 export const REFERENCE = z.object({ object: z.object({ sha: z.string() }) });

@@ -2,10 +2,10 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import type { ScmConnection } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { CiConclusion, MergeStatus, RequestKey, ScmAdapter } from '../../ports/scm.ts';
-import type { TrackerHttp } from '../shared/http.ts';
+import { readOwnLogin } from './account.ts';
 import { createClient } from './client.ts';
 import { createCommitChecks } from './commit-status.ts';
-import { createGraphClient, createPullFacts, readViewer } from './graphql.ts';
+import { createGraphClient, createPullFacts } from './graphql.ts';
 import { readLabelJournal } from './label-events.ts';
 import { enqueue, merge } from './merge.ts';
 import { onceEach, type PullContext } from './pull-context.ts';
@@ -36,7 +36,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readPendingReviews: (request, trust, signal) => pendingReviews(context, request, trust, signal),
     readBotReviewComments: (request, botUsernames, signal) => botReviewComments(context, request, botUsernames, signal),
     readLabelEvents: async (request, signal) => readLabelJournal(http, `${issuePath(request)}/events`, logger, signal),
-    readOwnAccount: (signal) => ownAccount(context, graphql, signal),
+    readOwnAccount: (signal) => readOwnLogin(http, graphql, signal),
     readDefaultBranch: context.routes.defaultBranch,
     readBranchHead: context.routes.branchHead,
     isQueued: async (request, signal) => (await context.graph.readQueue(request, signal)).isQueued,
@@ -46,18 +46,6 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     removeLabel: context.routes.removeLabel,
     checkMergeScope: (_repo, signal) => checkMergeScope(http, signal),
   };
-}
-
-/** The answers to a token that may not ask the REST side for its own account, such as that of an app's installation. */
-const NOT_FOR_IT: readonly (number | undefined)[] = [403, 404];
-
-async function ownAccount({ routes }: PullContext, graphql: TrackerHttp, signal: AbortSignal): Promise<string> {
-  try {
-    return await routes.ownAccount(signal);
-  } catch (error) {
-    if (!(error instanceof TrackerError) || !NOT_FOR_IT.includes(error.status)) throw error;
-    return readViewer(graphql, signal).catch(() => Promise.reject(error));
-  }
 }
 
 async function mergeStatus(context: PullContext, request: RequestKey, signal: AbortSignal): Promise<MergeStatus> {

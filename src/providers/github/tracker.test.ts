@@ -367,6 +367,25 @@ describe('blockers', () => {
   });
 });
 
+describe('the own account', () => {
+  it.each([403, 404])('comes from the GraphQL side after a %i, as for an installation of an app', async (status) => {
+    const { fake, tracker } = await connect();
+    fake.failNext('GET /user', json({ message: 'Resource not accessible by integration' }, status));
+    expect(await tracker.people?.readSelf(signal)).toBe('foray-bot');
+  });
+
+  it.each([
+    ['one that may heal', json({ message: 'Oops' }, 502), 'tracker_transport_error'],
+    ['a refusal', json({ message: 'no' }, 403), 'tracker_auth_error'],
+  ])('is unknown where that side fails as well: %s', async (_, failure, kind) => {
+    const { fake, tracker } = await connect();
+    fake.failNext('GET /user', json({ message: 'Resource not accessible by integration' }, 403));
+    fake.failNext('POST /graphql', failure);
+    const error = await failureOf(tracker.people?.readSelf(signal) ?? Promise.resolve());
+    expect(error.kind).toBe(kind);
+  });
+});
+
 describe('cancelling', () => {
   it('ends the request in flight at once, with the reason given', async () => {
     const { fake, tracker } = await connect();

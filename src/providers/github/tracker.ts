@@ -8,7 +8,9 @@ import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
 import { createLastTold } from '../../lib/last-told.ts';
 import { lastLabelling } from '../shared/person.ts';
 import { RETRY_DELAYS_MS, type Tuning } from '../shared/settings.ts';
+import { readOwnLogin } from './account.ts';
 import { createClient } from './client.ts';
+import { createGraphClient } from './graphql.ts';
 import {
   isPullRequest,
   toBlocker,
@@ -35,6 +37,7 @@ export function createTracker(
   const inputs = readSettings(settings);
   const { logger } = deps;
   const http = createClient(inputs.access, deps);
+  const graphql = createGraphClient(inputs.access, deps);
   const routes = createRoutes(http, inputs.repository, logger);
   const context: Context = { inputs, routes, logger, mapped: issueReader(inputs, logger) };
   const lookUp: Tracker['fetchIssueStatesByIds'] = (...asked) => currentStates(context, ...asked);
@@ -53,7 +56,7 @@ export function createTracker(
     obeysComments: true,
     labels: { add: routes.addLabel, remove: routes.removeLabel },
     blockers: { read: (id, signal) => blockers(context, id, signal) },
-    people: { readSelf: async (signal) => (await routes.ownLogin(signal)).toLowerCase() },
+    people: { readSelf: async (signal) => (await readOwnLogin(http, graphql, signal)).toLowerCase() },
     readLabelling: async (id, label, signal) => lastLabelling(await routes.labelEvents(id, signal), label),
     describeProject: (signal) => describe(context, signal),
     readRights: (signal) => readRights(http, inputs.repository, signal),
