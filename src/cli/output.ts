@@ -58,6 +58,11 @@ export function iso(at: number | null): string | null {
   return at === null || !Number.isFinite(at) ? null : new Date(at).toISOString();
 }
 
+/** For people: $1.20. */
+export function dollars(usd: number): string {
+  return `$${usd.toFixed(2)}`;
+}
+
 /** For people: 3d 4h, 5m 12s. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

@@ -1,6 +1,7 @@
+import { addCosts, costText, NO_COST } from '../domain/model/cost.ts';
 import { RUN_STATUSES } from '../domain/model/run.ts';
 import type { StatisticsBy, StatisticsRow } from '../ports/store.ts';
-import { duration, iso, printJson, printLine, printTable } from './output.ts';
+import { dollars, duration, iso, printJson, printLine, printTable } from './output.ts';
 import { openReading, tellService } from './reading.ts';
 
 export interface StatsSettings {
@@ -38,7 +39,7 @@ const NOTHING: StatisticsRow = {
   seconds: 0,
   longestSeconds: 0,
   tokens: { inputTokens: 0, outputTokens: 0, totalTokens: 0, cacheReadTokens: 0 },
-  costUsd: 0,
+  ...NO_COST,
 };
 
 function together(a: StatisticsRow, b: StatisticsRow): StatisticsRow {
@@ -55,7 +56,7 @@ function together(a: StatisticsRow, b: StatisticsRow): StatisticsRow {
       totalTokens: a.tokens.totalTokens + b.tokens.totalTokens,
       cacheReadTokens: a.tokens.cacheReadTokens + b.tokens.cacheReadTokens,
     },
-    costUsd: a.costUsd + b.costUsd,
+    ...addCosts(a, b),
   };
 }
 
@@ -72,6 +73,7 @@ function factsOf(row: StatisticsRow) {
     cache_read_tokens: row.tokens.cacheReadTokens,
     total_tokens: row.tokens.totalTokens,
     cost_usd: row.costUsd,
+    unpriced_runs: row.unpricedRuns,
   };
 }
 
@@ -96,6 +98,6 @@ function cellsOf(key: string, row: StatisticsRow): readonly string[] {
     average === null ? '-' : duration(average * 1000),
     duration(row.longestSeconds * 1000),
     String(row.tokens.totalTokens),
-    `$${row.costUsd.toFixed(2)}`,
+    costText(row, dollars),
   ];
 }

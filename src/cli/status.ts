@@ -1,13 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { troublesSince, type Trouble } from '../app/chronicle.ts';
+import { costText, NO_COST, type CostSum } from '../domain/model/cost.ts';
 import type { HandoffClaim, RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import { shownHostOf } from '../domain/model/host-path.ts';
 import type { Run } from '../domain/model/run.ts';
 import { shownName, waitIn } from '../runners/queue/known-workers.ts';
+import type { LifetimeTotals } from '../ports/store.ts';
 import type { Fleet } from '../store/postgres/index.ts';
-import { duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from './output.ts';
+import { dollars, duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from './output.ts';
 import { onInterrupt, openReading, serviceFacts, serviceLine, type ReadWorkflow } from './reading.ts';
 
 const WATCH_EVERY_MS = 1_000;
@@ -50,10 +52,10 @@ interface Report {
   readonly running: readonly RunningIssue[];
   readonly waiting: readonly WaitingClaim[];
   readonly troubles: readonly Trouble[];
-  readonly totals: { readonly runs: number; readonly totalTokens: number; readonly costUsd: number; readonly seconds: number };
+  readonly totals: Pick<LifetimeTotals, 'runs' | 'totalTokens' | 'seconds' | keyof CostSum>;
 }
 
-const NO_TOTALS = { runs: 0, totalTokens: 0, costUsd: 0, seconds: 0 };
+const NO_TOTALS = { runs: 0, totalTokens: 0, seconds: 0, ...NO_COST };
 
 async function gather(reading: ReadWorkflow): Promise<Report> {
   const { records } = reading;
@@ -88,9 +90,8 @@ function print(report: Report): void {
   printParked(durable);
   printWatches(durable);
   printLine('');
-  printLine(
-    `finished runs: ${totals.runs}, ${duration(totals.seconds * 1000)}, ${totals.totalTokens} tokens, $${totals.costUsd.toFixed(2)}`,
-  );
+  const cost = costText(totals, dollars);
+  printLine(`finished runs: ${totals.runs}, ${duration(totals.seconds * 1000)}, ${totals.totalTokens} tokens, cost ${cost}`);
 }
 
 /** When it is tried again, where that is known. */
@@ -121,7 +122,7 @@ function printRunning({ running }: Report, now: number): void {
       duration(now - (run?.startedAt ?? claim.since)),
       String(run?.turns ?? 0),
       run?.tokensMeasured === true ? String(run.tokens.totalTokens) : '-',
-      run?.costUsd == null ? '-' : `$${run.costUsd.toFixed(2)}`,
+      run?.costUsd == null ? '-' : dollars(run.costUsd),
       claim.issue.title,
     ]),
   );
@@ -207,7 +208,13 @@ function factsOf({ reading, durable, running, waiting, troubles, totals }: Repor
       branch: mergeRequest.branch,
       since: iso(armedAt),
     })),
-    totals: { runs: totals.runs, seconds: totals.seconds, total_tokens: totals.totalTokens, cost_usd: totals.costUsd },
+    totals: {
+      runs: totals.runs,
+      seconds: totals.seconds,
+      total_tokens: totals.totalTokens,
+      cost_usd: totals.costUsd,
+      unpriced_runs: totals.unpricedRuns,
+    },
   };
 }
 

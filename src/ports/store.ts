@@ -1,5 +1,6 @@
 import type { Durable, Write } from '../domain/model/durable.ts';
 import type { TokenUsage } from '../domain/model/agent-event.ts';
+import type { CostSum } from '../domain/model/cost.ts';
 import type { AskedRequest, OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { Run, RunEvent, RunStatus, Spent } from '../domain/model/run.ts';
 
@@ -78,7 +79,8 @@ export interface ForeignRecords {
   readonly workspaces: number;
 }
 
-export interface RunQuery {
+/** Which runs are meant. */
+export interface RunSelection {
   /** Only runs of this tracker. */
   readonly tracker?: string;
   readonly identifier?: string;
@@ -86,6 +88,9 @@ export interface RunQuery {
   readonly anyCase?: boolean;
   /** With an identifier: only runs of one tracker, this one where it has any of that name, else the one that had the last. */
   readonly mostly?: string;
+}
+
+export interface RunQuery extends RunSelection {
   readonly limit: number;
   /** Only runs that started before this moment. */
   readonly before?: number;
@@ -109,7 +114,7 @@ export interface NoteQuery {
 export const STATISTICS_BY = ['day', 'agent', 'state', 'issue'] as const;
 export type StatisticsBy = (typeof STATISTICS_BY)[number];
 
-export interface StatisticsQuery {
+export interface StatisticsQuery extends RunSelection {
   readonly since: number;
   readonly by: StatisticsBy;
   /** Only runs of this agent kind. */
@@ -117,22 +122,20 @@ export interface StatisticsQuery {
 }
 
 /** What the runs of one day, agent kind, tracker state or issue come to. Runs under way have no seconds yet. */
-export interface StatisticsRow {
+export interface StatisticsRow extends CostSum {
   readonly key: string;
   readonly runs: number;
   readonly outcomes: Readonly<Partial<Record<RunStatus, number>>>;
   readonly seconds: number;
   readonly longestSeconds: number;
   readonly tokens: TokenUsage;
-  readonly costUsd: number;
 }
 
-export interface LifetimeTotals {
+export interface LifetimeTotals extends CostSum {
   readonly runs: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
   readonly cacheReadTokens: number;
   readonly seconds: number;
-  readonly costUsd: number;
 }

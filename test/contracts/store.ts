@@ -203,6 +203,17 @@ function historyContract(harness: () => StoreHarness): void {
     expect(rows.map(({ runs }) => runs)).toEqual([2]);
   });
 
+  it('adds up the runs of one issue of one tracker alone, without the dust of adding', async () => {
+    const dime = (id: string) => aRun(id, 1, { issue: issue('1'), costUsd: 0.1 });
+    await write(dime('a'), dime('b'), dime('c'), aRun('d', 1, { issue: issue('2'), costUsd: 5 }));
+    await harness().store.apply('another', [{ write: 'run', run: aRun('e', 9, { issue: issue('1'), costUsd: 5 }) }]);
+    const { identifier } = issue('1');
+    for (const whose of [{ tracker: TRACKER }, { mostly: TRACKER, anyCase: true }]) {
+      const rows = await harness().store.statistics({ since: 0, by: 'issue', identifier, ...whose });
+      expect(rows.map(({ key, runs, costUsd }) => [key, runs, costUsd])).toEqual([[identifier, 3, 0.3]]);
+    }
+  });
+
   it('gives the newest notes on a subject, oldest first, also after it was closed, and forgets them with old runs', async () => {
     const note = (at: number, body: string, subject = 'issue A-1') => ({ at, subject, body });
     await harness().store.addNotes([note(1, 'one'), note(5, 'five'), note(5, 'five again'), note(3, 'three', 'issue B-1')]);
@@ -219,9 +230,10 @@ function historyContract(harness: () => StoreHarness): void {
 
   it.each(STATISTICS_BY)('adds runs up by %s', async (by) => {
     const day = 86_400_000;
+    const tokens = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadTokens: 3 };
     const runs = [
       aRun('a', 1, { issue: issue('1'), status: 'succeeded', endedAt: 5_001, costUsd: 1.5 }),
-      aRun('b', day, { issue: issue('1'), status: 'failed', endedAt: day + 500 }),
+      aRun('b', day, { issue: issue('1'), status: 'failed', endedAt: day + 500, tokens }),
       aRun('c', day + 1, { issue: issue('2'), status: 'succeeded', endedAt: day + 9_001, agentKind: 'other' }),
       aRun('d', day + 2, { issue: issue('3') }),
     ];
@@ -264,27 +276,29 @@ function historyContract(harness: () => StoreHarness): void {
     ]);
   });
 
-  it('sums up finished runs only, an unknown cost as none', async () => {
+  it('sums up finished runs only, and counts those of unknown cost', async () => {
     const tokens = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadTokens: 3 };
     await write(
       aRun('a', 1000, { endedAt: 3500, tokens, costUsd: 0.25 }),
       aRun('b', 2000, { endedAt: 3000, tokens, costUsd: null }),
       aRun('c', 3000, { tokens, costUsd: 9 }),
+      aRun('d', 3000, { endedAt: 3000, costUsd: null }),
     );
     const expected = {
-      runs: 2,
+      runs: 3,
       inputTokens: 20,
       outputTokens: 10,
       totalTokens: 30,
       cacheReadTokens: 6,
       seconds: 3.5,
       costUsd: 0.25,
+      unpricedRuns: 1,
     };
     expect(await harness().store.totals()).toEqual(expected);
     const reopened = await harness().reopen();
     expect(await reopened.totals()).toEqual(expected);
     expect(await reopened.forgetRuns(Number.MAX_SAFE_INTEGER, 1)).toBe(true);
-    expect(await reopened.listRuns({ limit: 10 })).toHaveLength(2);
+    expect(await reopened.listRuns({ limit: 10 })).toHaveLength(3);
     while (await reopened.forgetRuns(Number.MAX_SAFE_INTEGER, 10));
     expect(await reopened.listRuns({ limit: 10 })).toHaveLength(1);
     expect(await reopened.totals()).toEqual(expected);
@@ -442,6 +456,7 @@ const NO_TOTALS = {
   cacheReadTokens: 0,
   seconds: 0,
   costUsd: 0,
+  unpricedRuns: 0,
 };
 
 /** The meaning of the writes, told once more in the plainest way. */

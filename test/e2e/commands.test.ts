@@ -130,6 +130,12 @@ describe('beside a running service without HTTP', () => {
     expect(total['runs']).toBe(groups.reduce((sum, { runs }) => sum + Number(runs), 0));
     expect(stats.groups.map(({ key }) => key).toSorted()).toEqual(['A-1', 'A-2', 'A-3']);
     for (const by of ['day', 'agent', 'state']) expect((await here('stats', '--since', '1h', '--by', by)).code, by).toBe(0);
+    // The mock agent has no price unless the file gives it one.
+    expect(total).toMatchObject({ cost_usd: 0, unpriced_runs: expect.any(Number) as number });
+    expect(total['unpriced_runs']).toBeGreaterThanOrEqual(1);
+    expect((await here('stats', '--by', 'agent')).stdout).toMatch(/^mock .* unknown$/m);
+    expect((await here('status')).stdout).toMatch(/^finished runs: .*, cost unknown$/m);
+    expect(await asJson('status')).toMatchObject({ totals: { cost_usd: 0, unpriced_runs: expect.any(Number) as number } });
   });
 
   it('plan tells what an edit would start, stop and change, and writes nothing', async () => {

@@ -1,4 +1,5 @@
 import { NO_TOKENS } from '../../src/domain/model/agent-event.ts';
+import { addCosts, costOfRun, NO_COST } from '../../src/domain/model/cost.ts';
 import type { IssueRef } from '../../src/domain/model/issue.ts';
 import type { Notice } from '../../src/domain/model/notice.ts';
 import type { OperatorAnswer, OperatorRequest } from '../../src/domain/model/operator.ts';
@@ -99,9 +100,11 @@ export function createFakeDaemon(
     notes: store,
     trackerOf: () => '',
     history: {
-      statistics: async ({ since, by, agent }) =>
+      statistics: async ({ since, by, agent, identifier, anyCase }) =>
         statisticsOf(
-          daemon.runs.filter(({ agentKind }) => (agent ?? agentKind) === agentKind),
+          daemon.runs
+            .filter(({ agentKind }) => (agent ?? agentKind) === agentKind)
+            .filter((run) => identifier === undefined || isNamed(run, identifier, anyCase === true)),
           since,
           by,
         ),
@@ -127,7 +130,7 @@ export function createFakeDaemon(
           totalTokens: ended.reduce((sum, run) => sum + run.tokens.totalTokens, 0),
           cacheReadTokens: 0,
           seconds: ended.reduce((sum, run) => sum + ((run.endedAt ?? 0) - run.startedAt) / 1000, 0),
-          costUsd: ended.reduce((sum, run) => sum + (run.costUsd ?? 0), 0),
+          ...ended.map(costOfRun).reduce(addCosts, NO_COST),
         };
       },
     },

@@ -130,6 +130,7 @@ function statisticsEntry(row: StatisticsRow) {
     longest_seconds: row.longestSeconds,
     tokens: tokenCounts(row.tokens),
     cost_usd: row.costUsd,
+    unpriced_runs: row.unpricedRuns,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { costText } from '../../domain/model/cost.ts';
 import type { Run, RunStatus } from '../../domain/model/run.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
@@ -132,8 +133,9 @@ export function runDuration(run: Run, now: number): Html {
   return html`<span>${durationText(run.endedAt - run.startedAt)}</span>`;
 }
 
-function lifetimeText({ runs, totalTokens, seconds, costUsd }: LifetimeTotals): TemplatePart {
+function lifetimeText({ runs, totalTokens, seconds, ...costs }: LifetimeTotals): TemplatePart {
   if (runs === 0) return null;
-  const cost = costUsd > 0 ? `, est. ${moneyText(costUsd)}` : '';
-  return `All time: ${runs} ${runs === 1 ? 'run' : 'runs'}, ${countText(totalTokens)} tokens, ${durationText(seconds * 1000)}${cost}`;
+  const all = `All time: ${runs} ${runs === 1 ? 'run' : 'runs'}, ${countText(totalTokens)} tokens, ${durationText(seconds * 1000)}`;
+  if (costs.costUsd > 0) return `${all}, est. ${costText(costs, moneyText)}`;
+  return costs.unpricedRuns > 0 ? `${all}, cost unknown` : all;
 }

@@ -1,3 +1,4 @@
+import { addCosts, costOfRun, replaceCost, type CostSum } from '../../domain/model/cost.ts';
 import type { Run } from '../../domain/model/run.ts';
 import type { RunningView } from '../../domain/views/running-view.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
@@ -57,7 +58,7 @@ function withLive(totals: LifetimeTotals, live: readonly RunningView[], now: num
       totalTokens: sum.totalTokens + tokens.totalTokens,
       cacheReadTokens: sum.cacheReadTokens + tokens.cacheReadTokens,
       seconds: sum.seconds + Math.max(0, now - startedAt) / 1000,
-      costUsd: sum.costUsd + (costUsd ?? 0),
+      ...addCosts(sum, costOfRun({ tokens, costUsd })),
     }),
     totals,
   );
@@ -65,13 +66,14 @@ function withLive(totals: LifetimeTotals, live: readonly RunningView[], now: num
 
 /** The stored sums hold the cost of a session as it was when they were read. */
 function withLiveCost({ runs, days }: Sums, live: readonly RunningView[]): readonly StatisticsRow[] {
-  const more = new Map<string, number>();
+  const costs = new Map<string, CostSum>(days.map((row) => [row.key, row]));
   for (const run of runs) {
     const session = live.find(({ runId }) => runId === run.id);
-    const day = dayOf(run.startedAt);
-    if (session !== undefined) more.set(day, (more.get(day) ?? 0) + (session.costUsd ?? 0) - (run.costUsd ?? 0));
+    const cost = costs.get(dayOf(run.startedAt));
+    if (session !== undefined && cost !== undefined)
+      costs.set(dayOf(run.startedAt), replaceCost(cost, costOfRun(run), costOfRun(session)));
   }
-  return days.map((row) => ({ ...row, costUsd: row.costUsd + (more.get(row.key) ?? 0) }));
+  return days.map((row) => ({ ...row, ...costs.get(row.key) }));
 }
 
 /** The first of seven days, today included. */

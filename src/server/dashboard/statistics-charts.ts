@@ -1,3 +1,4 @@
+import { costText, NO_COST } from '../../domain/model/cost.ts';
 import type { PollSample } from '../../domain/views/chronicle.ts';
 import type { Quota } from '../../domain/model/quota.ts';
 import type { RunStatus } from '../../domain/model/run.ts';
@@ -35,8 +36,8 @@ export function chartsPanel({ since, now, byDay, agents, samples, quotas }: Char
   return panel({ id: 'charts', title: 'Charts', wide: true }, [
     html`<div class="charts">
       ${outcomesChart(days)}
-      ${agentChart({ id: 'tokens', title: 'Tokens by agent and day', label: countText }, agents, days, tokensOf)}
-      ${agentChart({ id: 'cost', title: 'Cost by agent and day', label: moneyText }, agents, days, costOf)}
+      ${agentChart({ id: 'tokens', title: 'Tokens by agent and day', label: countText }, agents, days, TOKENS)}
+      ${agentChart({ id: 'cost', title: 'Cost by agent and day', label: moneyText }, agents, days, COST)}
       ${sessionsChart(samples)} ${pollsChart(samples)} ${quotaChart(samples, quotas)}
     </div>`,
   ]);
@@ -51,8 +52,12 @@ function everyDay(since: number, now: number, rows: readonly StatisticsRow[]): r
   const first = Math.floor(since / DAY_MS);
   return Array.from({ length: Math.floor(now / DAY_MS) - first + 1 }, (_, index) => {
     const key = dayOf((first + index) * DAY_MS);
-    return known.get(key) ?? { key, runs: 0, outcomes: {}, seconds: 0, longestSeconds: 0, tokens: NO_TOKENS, costUsd: 0 };
+    return known.get(key) ?? noRuns(key);
   });
+}
+
+function noRuns(key: string): StatisticsRow {
+  return { key, runs: 0, outcomes: {}, seconds: 0, longestSeconds: 0, tokens: NO_TOKENS, ...NO_COST };
 }
 
 function hasRuns({ runs }: StatisticsRow): boolean {
@@ -103,13 +108,10 @@ function agentChart(
   frame: { readonly id: string; readonly title: string; readonly label: (value: number) => string },
   agents: readonly AgentDays[],
   days: readonly StatisticsRow[],
-  value: (row: StatisticsRow) => number,
+  { value, text }: Figure,
 ): Html {
-  const of = ({ days: own }: AgentDays, day: string): number => {
-    const row = own.find(({ key }) => key === day);
-    return row === undefined ? 0 : value(row);
-  };
-  const spoken = (day: string) => agents.map((one) => `${one.agent} ${frame.label(of(one, day))}`).join(', ');
+  const of = ({ days: own }: AgentDays, day: string): StatisticsRow => own.find(({ key }) => key === day) ?? noRuns(day);
+  const spoken = (day: string) => agents.map((one) => `${one.agent} ${text(of(one, day))}`).join(', ');
   return barChart(
     {
       ...frame,
@@ -121,7 +123,7 @@ function agentChart(
     },
     days.map(({ key }) => ({
       label: dayLabel(key),
-      parts: agents.map((one, index) => ({ tone: toneAt(index), value: of(one, key) })),
+      parts: agents.map((one, index) => ({ tone: toneAt(index), value: value(of(one, key)) })),
     })),
   );
 }
@@ -130,13 +132,14 @@ function toneAt(index: number): string {
   return TONES[index] ?? 'plain';
 }
 
-function tokensOf(row: StatisticsRow): number {
-  return row.tokens.totalTokens;
+/** What is drawn of the runs of a day, and what is said of them. */
+interface Figure {
+  readonly value: (row: StatisticsRow) => number;
+  readonly text: (row: StatisticsRow) => string;
 }
 
-function costOf(row: StatisticsRow): number {
-  return row.costUsd;
-}
+const TOKENS: Figure = { value: (row) => row.tokens.totalTokens, text: (row) => countText(row.tokens.totalTokens) };
+const COST: Figure = { value: (row) => row.costUsd, text: (row) => costText(row, moneyText) };
 
 function dayLabel(day: string): string {
   return day.slice(5);

@@ -68,6 +68,24 @@ describe('the table', () => {
     }
   });
 
+  it('says what has no price', async () => {
+    const runs = [
+      aRun('r-1'),
+      aRun('r-2'),
+      aRun('r-3', { costUsd: 0.5, agentKind: 'other' }),
+      aRun('r-4', { agentKind: 'other' }),
+    ];
+    const { text, told, app } = await load('/statistics?by=agent', createFakeDaemon({ runs }));
+    expect(text).toContain('3k unknown other 2');
+    expect(text).toContain('3k $0.50 + 1 run without a price');
+    expect(told('cost')).toBe('2026-03-01: mock unknown, other $0.50 + 1 run without a price');
+    const { rows } = (await (await app.request('/api/v2/statistics?by=agent')).json()) as { rows: readonly object[] };
+    expect(rows).toMatchObject([
+      { key: 'mock', cost_usd: 0, unpriced_runs: 2 },
+      { key: 'other', cost_usd: 0.5, unpriced_runs: 1 },
+    ]);
+  });
+
   it('pages, and leads to the issues', async () => {
     const runs = Array.from({ length: 150 }, (_, index) => aRun(`r-${index}`, { issue: anIssue(`ENG-${index}`) }));
     const { page, text } = await load('/statistics?by=issue&page=2', createFakeDaemon({ runs }));

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { costText } from '../../domain/model/cost.ts';
 import { thinned } from '../../domain/views/chronicle.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { STATISTICS_BY, type StatisticsBy, type StatisticsRow } from '../../ports/store.ts';
@@ -78,7 +79,7 @@ function tablePanel(rows: readonly StatisticsRow[], by: StatisticsBy, days: numb
     { label: 'Time', style: 'figure', cell: (row) => durationText(row.seconds * 1000) },
     { label: 'Longest', style: 'figure', cell: (row) => durationText(row.longestSeconds * 1000) },
     { label: 'Tokens', style: 'figure', cell: (row) => countText(row.tokens.totalTokens) },
-    { label: 'Cost', style: 'figure', onPhone: true, cell: (row) => moneyText(row.costUsd) },
+    { label: 'Cost', style: 'figure', onPhone: true, cell: (row) => costText(row, moneyText) },
   ];
   const number = Math.max(1, Number(/^\d{1,6}$/.exec(page ?? '')?.[0] ?? 1));
   return panel(

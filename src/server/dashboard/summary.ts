@@ -1,3 +1,4 @@
+import { addCosts, costParts, costText, NO_COST, type CostSum } from '../../domain/model/cost.ts';
 import { IF_SILENT } from '../../domain/model/remedies.ts';
 import type { Quota } from '../../domain/model/quota.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
@@ -38,12 +39,11 @@ function moneyCard({ generatedAt, costLimitUsd }: Snapshot, days: readonly Stati
   const today = dayOf(generatedAt);
   const limit = costLimitUsd > 0 ? `limit ${moneyText(costLimitUsd)} an issue` : 'no limit set';
   if (days === null) return card('Cost today', '–', limit);
-  const week = days.reduce((sum, { costUsd }) => sum + costUsd, 0);
-  return card(
-    'Cost today',
-    moneyText(days.find(({ key }) => key === today)?.costUsd ?? 0),
-    `${moneyText(week)} in 7 days · ${limit}`,
-  );
+  const cost: CostSum = days.find(({ key }) => key === today) ?? NO_COST;
+  const week = days.reduce<CostSum>(addCosts, NO_COST);
+  const [amount, rest] = costParts(cost, moneyText);
+  const more = rest === undefined ? '' : `+ ${rest} · `;
+  return card('Cost today', amount, `${more}${costText(week, moneyText)} in 7 days · ${limit}`);
 }
 
 /** What is left of the tracker's quota, the scarcest first; nothing where it does not say. */

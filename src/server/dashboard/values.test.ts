@@ -1,7 +1,17 @@
+import { NO_TOKENS } from '../../domain/model/agent-event.ts';
 import { NOTHING_KNOWN } from '../../domain/model/watch.ts';
 import { NO_MARK } from '../../domain/model/reaction.ts';
 import { describe, expect, it } from 'vitest';
-import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON } from '../../../test/support/fake-daemon.ts';
+import {
+  aRetry,
+  aRun,
+  aRunning,
+  aSnapshot,
+  anIssue,
+  createFakeDaemon,
+  NOON,
+  type FakeDaemon,
+} from '../../../test/support/fake-daemon.ts';
 import { textOf } from '../../../test/support/page-text.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import { createMetrics } from '../metrics.ts';
@@ -160,6 +170,19 @@ describe('two panels', () => {
     expect(panelOf(page, 'history')).toContain(' 7 9M $2.50');
     expect(panelOf(page, 'history')).toContain('All time: 1 run, 9M tokens, 1m 05s, est. $2.50');
     expect(textOf(page)).toContain('Cost today $2.50');
+  });
+
+  it('say that the price of a run is not known, also of one under way', async () => {
+    const behind = aRun('run-ENG-1', { status: 'running', endedAt: null, tokens: NO_TOKENS });
+    const tokens = { ...NO_TOKENS, totalTokens: 900 };
+    const current = aSnapshot({ running: [aRunning('ENG-1', { tokens, costUsd: null })] });
+    const cost = async (...runs: FakeDaemon['runs']) => textOf((await load('/', createFakeDaemon({ current, runs }))).page);
+    const unknown = await cost(behind);
+    expect(unknown).toContain('Cost today unknown unknown in 7 days');
+    expect(unknown).toContain('All time: 1 run, 900 tokens, 1m 05s, cost unknown');
+    const some = await cost(behind, aRun('r-1', { costUsd: 0.5 }));
+    expect(some).toContain('Cost today $0.50 + 1 run without a price · $0.50 + 1 run without a price in 7 days');
+    expect(some).toContain('est. $0.50 + 1 run without a price');
   });
 
   it('agree when a run has just ended, though sums are kept for a while', async () => {

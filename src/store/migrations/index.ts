@@ -15,6 +15,7 @@ import { REQUEST_TRACKERS } from './012-request-trackers.ts';
 import { MACHINES } from './013-machines.ts';
 import { NAMES_IN_ANY_CASE } from './014-names-in-any-case.ts';
 import { TOLD_SCHEMA } from './015-told.ts';
+import { UNPRICED_RUNS } from './016-unpriced-runs.ts';
 
 /**
  * One step of the schema. A text is for both databases: written for SQLite, and what PostgreSQL spells differently (types,
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { sqlite: '', postgres: MACHINES },
   NAMES_IN_ANY_CASE,
   TOLD_SCHEMA,
+  UNPRICED_RUNS,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,3 +1,4 @@
+import { UNPRICED } from './runs.ts';
 import { all, run, type Work } from './work.ts';
 
 /** In one statement, so that none takes long, whatever the records hold. */
@@ -10,8 +11,9 @@ const ADD_TO_FORGOTTEN = `
   UPDATE forgotten_runs AS sums SET runs = sums.runs + 1, input_tokens = sums.input_tokens + run.input_tokens,
     output_tokens = sums.output_tokens + run.output_tokens, total_tokens = sums.total_tokens + run.total_tokens,
     cache_read_tokens = sums.cache_read_tokens + run.cache_read_tokens,
-    seconds = sums.seconds + (run.ended_at - run.started_at) / 1000, cost_usd = sums.cost_usd + coalesce(run.cost_usd, 0)
-  FROM (SELECT * FROM runs WHERE id = ?) AS run`;
+    seconds = sums.seconds + (run.ended_at - run.started_at) / 1000, cost_usd = sums.cost_usd + coalesce(run.cost_usd, 0),
+    unpriced_runs = sums.unpriced_runs + run.unpriced
+  FROM (SELECT runs.*, CASE WHEN ${UNPRICED} THEN 1 ELSE 0 END AS unpriced FROM runs WHERE id = ?) AS run`;
 
 /**
  * Deletes notes, and finished runs with their events, the oldest first, until so many records are gone or it may not go

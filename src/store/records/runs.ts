@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { once } from '../../lib/once.ts';
+import { addCosts, type CostSum } from '../../domain/model/cost.ts';
 import type { Run, RunEvent, RunStatus } from '../../domain/model/run.ts';
-import type { LifetimeTotals, RunQuery } from '../../ports/store.ts';
+import type { LifetimeTotals, RunQuery, RunSelection } from '../../ports/store.ts';
 import { ISSUE_COLUMNS, issueOf } from './issue-columns.ts';
 import { eventsOfRun } from './run-events.ts';
 import { defineTable } from './table.ts';
 import { TriggerSchema } from './reactions.ts';
-import { all, get, records, run as runSql, type Work } from './work.ts';
+import { all, get, records, run as runSql, type Row, type Work } from './work.ts';
 
 const Status = once(() =>
   z.enum({
@@ -49,19 +50,34 @@ export const RUNS = defineTable({ name: 'runs', key: 'id', columns: Columns, toR
 
 /** Newest first; of runs that started in the same millisecond, by id. */
 export function* listRuns(query: RunQuery): Work<readonly Run[]> {
-  const { identifier: given } = query;
-  const identifier = given === undefined || query.anyCase !== true ? given : yield* spellingOf(given);
   const conditions = [
-    ...(query.tracker === undefined ? [] : [{ sql: 'tracker = ?', values: [query.tracker] }]),
-    ...(identifier === undefined ? [] : [{ sql: 'identifier = ?', values: [identifier] }]),
-    ...(identifier === undefined || query.mostly === undefined ? [] : [ofOneTracker(identifier, query.mostly)]),
+    ...(yield* conditionsOf(query)),
     ...(query.before === undefined ? [] : [{ sql: 'started_at < ?', values: [query.before] }]),
     ...(query.after === undefined ? [] : [{ sql: '(started_at, id) < (?, ?)', values: [query.after.startedAt, query.after.id] }]),
   ];
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.map((condition) => condition.sql).join(' AND ')}`;
-  const values = conditions.flatMap((condition) => condition.values);
+  const { where, values } = whereOf(conditions);
   const sql = `SELECT * FROM runs ${where} ORDER BY started_at DESC, id DESC LIMIT ?`;
   return yield* records(RUNS.read, sql, ...values, query.limit);
+}
+
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** What the runs that are meant have in common. */
+export function* conditionsOf({ tracker, identifier: given, anyCase, mostly }: RunSelection): Work<readonly Condition[]> {
+  const identifier = given === undefined || anyCase !== true ? given : yield* spellingOf(given);
+  return [
+    ...(tracker === undefined ? [] : [{ sql: 'tracker = ?', values: [tracker] }]),
+    ...(identifier === undefined ? [] : [{ sql: 'identifier = ?', values: [identifier] }]),
+    ...(identifier === undefined || mostly === undefined ? [] : [ofOneTracker(identifier, mostly)]),
+  ];
+}
+
+export function whereOf(conditions: readonly Condition[]): { where: string; values: readonly (string | number)[] } {
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
+  return { where, values: conditions.flatMap(({ values }) => values) };
 }
 
 /** Issues of one tracker may differ in case alone: the name as it was given comes first. The databases lower ASCII letters only. */
@@ -108,11 +124,14 @@ export function* findRunWithEvents(id: string): Work<{ readonly run: Run; readon
   return run && { run, events: yield* eventsOfRun(id) };
 }
 
+/** Tokens of unknown price. */
+export const UNPRICED = 'cost_usd IS NULL AND total_tokens > 0';
+
 /** A sum over nothing is NULL, and an unknown cost counts as none. Whole numbers would end at 64 bits, with an error. */
 const TOTALS = `
   SELECT count(*) AS runs, coalesce(sum(1.0 * input_tokens), 0) AS input_tokens, coalesce(sum(1.0 * output_tokens), 0) AS output_tokens,
     coalesce(sum(1.0 * total_tokens), 0) AS total_tokens, coalesce(sum(1.0 * cache_read_tokens), 0) AS cache_read_tokens,
-    coalesce(sum(ended_at - started_at), 0) / 1000 AS seconds, coalesce(sum(cost_usd), 0) AS cost_usd
+    coalesce(sum(ended_at - started_at), 0) / 1000 AS seconds, coalesce(sum(cost_usd), 0) AS cost_usd, count(*) FILTER (WHERE ${UNPRICED}) AS unpriced_runs
   FROM runs WHERE ended_at IS NOT NULL`;
 
 export function* totals(): Work<LifetimeTotals> {
@@ -125,8 +144,13 @@ export function* totals(): Work<LifetimeTotals> {
     totalTokens: Number(kept.total_tokens) + Number(forgotten.total_tokens),
     cacheReadTokens: Number(kept.cache_read_tokens) + Number(forgotten.cache_read_tokens),
     seconds: Number(kept.seconds) + Number(forgotten.seconds),
-    costUsd: Number(kept.cost_usd) + Number(forgotten.cost_usd),
+    ...addCosts(costsOf(kept), costsOf(forgotten)),
   };
+}
+
+/** A service of an older version that is at work keeps no count. */
+function costsOf({ cost_usd: costUsd, unpriced_runs: unpricedRuns = 0 }: Row): CostSum {
+  return { costUsd: Number(costUsd), unpricedRuns: Number(unpricedRuns) };
 }
 
 function rowOf({ run, tracker }: { run: Run; tracker: string }): z.input<ReturnType<typeof Columns>> {

@@ -195,7 +195,8 @@ describe('a database that opens', () => {
 
   it('takes a pause that an earlier version left behind as one that was told', async () => {
     const path = await edited('paused.db', (db) => {
-      db.exec('DROP TABLE told; DELETE FROM schema_migrations WHERE version > 14; DELETE FROM operator_pause');
+      db.exec('ALTER TABLE forgotten_runs DROP COLUMN unpriced_runs; DROP TABLE told');
+      db.exec('DELETE FROM schema_migrations WHERE version > 14; DELETE FROM operator_pause');
       db.exec("INSERT INTO operator_pause VALUES (1, 'a release', 'Ada', 5)");
     });
     const store = await open(path);

@@ -1,3 +1,4 @@
+import { addCosts, costOfRun, NO_COST } from '../../../src/domain/model/cost.ts';
 import type { OperatorAnswer, OperatorPause, OperatorRequest } from '../../../src/domain/model/operator.ts';
 import type { Run, RunEvent } from '../../../src/domain/model/run.ts';
 import type {
@@ -5,6 +6,7 @@ import type {
   ForeignRecords,
   LifetimeTotals,
   Note,
+  RunSelection,
   StatisticsBy,
   StatisticsRow,
   Store,
@@ -50,6 +52,12 @@ export function createMemoryStore(): Store {
     return kept;
   };
   const allRuns = (): Run[] => [...trackers.values()].flatMap((kept) => [...kept.runs.values()]);
+  const selected = ({ tracker, identifier: given, anyCase, mostly }: RunSelection): Run[] => {
+    const identifier = given !== undefined && anyCase ? spelling(allRuns(), given) : given;
+    const whose = tracker ?? mostly;
+    const runs = whose === undefined ? allRuns() : [...keptOf(whose).runs.values()];
+    return runs.filter((run) => (identifier ?? run.issue.identifier) === run.issue.identifier);
+  };
   return {
     identityOf,
     async nameTracker(name, identity) {
@@ -69,14 +77,11 @@ export function createMemoryStore(): Store {
       for (const write of writes) (WRITERS[write.write] as (kept: Kept, write: Write) => void)(keptOf(tracker), write);
     },
     spentOn: async (tracker, issueIds) => issueIds.flatMap((id) => keptOf(tracker).spent.get(id) ?? []),
-    async listRuns({ tracker, identifier: given, anyCase, before = Infinity, after, limit }) {
-      const identifier = given !== undefined && anyCase ? spelling(allRuns(), given) : given;
+    async listRuns({ before = Infinity, after, limit, ...selection }) {
       const isAfter = ({ startedAt, id }: Run) =>
         after === undefined || startedAt < after.startedAt || (startedAt === after.startedAt && id < after.id);
-      const wanted = (run: Run) =>
-        run.startedAt < before && isAfter(run) && (identifier ?? run.issue.identifier) === run.issue.identifier;
-      const runs = tracker === undefined ? allRuns() : [...keptOf(tracker).runs.values()];
-      return runs.filter(wanted).toSorted(newestFirst).slice(0, limit);
+      const wanted = (run: Run) => run.startedAt < before && isAfter(run);
+      return selected(selection).filter(wanted).toSorted(newestFirst).slice(0, limit);
     },
     async findRun(id) {
       const kept = [...trackers.values()].find(({ runs }) => runs.has(id));
@@ -102,9 +107,9 @@ export function createMemoryStore(): Store {
         .filter((note) => note.subject === subject && note.at >= since)
         .toSorted((a, b) => a.at - b.at)
         .slice(-limit || Infinity),
-    statistics: async ({ since, by, agent }) =>
+    statistics: async ({ since, by, agent, ...selection }) =>
       statisticsOf(
-        allRuns().filter(({ agentKind }) => (agent ?? agentKind) === agentKind),
+        selected(selection).filter(({ agentKind }) => (agent ?? agentKind) === agentKind),
         since,
         by,
       ),
@@ -255,7 +260,7 @@ function totalsOf(runs: readonly Run[]): LifetimeTotals {
     totalTokens: sum((run) => run.tokens.totalTokens),
     cacheReadTokens: sum((run) => run.tokens.cacheReadTokens),
     seconds: sum((run) => ((run.endedAt ?? run.startedAt) - run.startedAt) / 1000),
-    costUsd: sum((run) => run.costUsd ?? 0),
+    ...finished.map(costOfRun).reduce(addCosts, NO_COST),
   };
 }
 
@@ -287,7 +292,7 @@ export function statisticsOf(runs: readonly Run[], since: number, by: Statistics
         totalTokens: sum(some, (run) => run.tokens.totalTokens),
         cacheReadTokens: sum(some, (run) => run.tokens.cacheReadTokens),
       },
-      costUsd: sum(some, (run) => run.costUsd ?? 0),
+      ...some.map(costOfRun).reduce(addCosts),
     }))
     .sort((a, b) =>
       by === 'day' ? b.key.localeCompare(a.key) : b.runs - a.runs || a.key.localeCompare(b.key, 'en', { numeric: true }),

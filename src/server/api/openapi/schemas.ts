@@ -148,6 +148,7 @@ export const SCHEMAS = {
     longest_seconds: AMOUNT,
     tokens: { $ref: '#/components/schemas/Tokens' },
     cost_usd: AMOUNT,
+    unpriced_runs: COUNT,
   }),
   Issue: record({
     ...ISSUE,
