@@ -6,6 +6,7 @@ import type { RunningView } from '../domain/views/running-view.ts';
 import type { RetryView, Snapshot } from '../domain/views/snapshot.ts';
 import type { WatchView } from '../domain/views/watch-view.ts';
 import type { Daemon } from '../ports/daemon.ts';
+import type { StatisticsRow } from '../ports/store.ts';
 import { readRunList, type RunList } from './run-list.ts';
 
 /** How many runs of one issue are shown at once. */
@@ -16,6 +17,8 @@ export type IssueStatus = 'running' | 'waiting' | 'parked' | 'held' | 'watched' 
 
 /** All that is known of one issue, whatever its place. */
 export interface IssueRecord extends RunList {
+  /** What all its runs come to, not only those that are listed; null where there is none. */
+  readonly sums: StatisticsRow | null;
   readonly issue: IssueRef;
   readonly place: IssueStatus;
   readonly running: RunningView | null;
@@ -37,8 +40,9 @@ export async function findIssueRecord(daemon: Daemon, snapshot: Snapshot, name: 
   // One that is at work is shown with its own history alone; of one that is only remembered, what there is.
   const whose = found === undefined ? { mostly: tracker, anyCase: true } : { tracker };
   const list = await readRunList(daemon.history, { identifier, ...whose, limit: RUNS_OF_ISSUE });
+  const [sums = null] = await daemon.history.statistics({ since: 0, by: 'issue', identifier, ...whose });
   const issue = found ?? list.runs[0]?.issue;
-  return issue === undefined ? null : withOutcome(daemon, recordOf(snapshot, issue, list));
+  return issue === undefined ? null : withOutcome(daemon, recordOf(snapshot, issue, { ...list, sums }));
 }
 
 /** A run that succeeds is not always followed by the handoff: the issue may have been moved, finished or deleted meanwhile. */
@@ -50,7 +54,7 @@ async function withOutcome(daemon: Daemon, record: IssueRecord): Promise<IssueRe
   return handedOffSince(journal, last.startedAt) === false ? { ...record, place: 'not_running' } : record;
 }
 
-function recordOf(snapshot: Snapshot, issue: IssueRef, list: RunList): IssueRecord {
+function recordOf(snapshot: Snapshot, issue: IssueRef, past: Pick<IssueRecord, keyof RunList | 'sums'>): IssueRecord {
   const record = {
     issue,
     running: snapshot.running.find(({ issueId }) => issueId === issue.id) ?? null,
@@ -58,7 +62,7 @@ function recordOf(snapshot: Snapshot, issue: IssueRef, list: RunList): IssueReco
     parked: snapshot.parked.find((parked) => parked.issue.id === issue.id) ?? null,
     hold: snapshot.holds.find((hold) => hold.issue.id === issue.id) ?? null,
     watch: snapshot.watches.find((watch) => watch.issue.id === issue.id) ?? null,
-    ...list,
+    ...past,
   };
   return { ...record, place: placeOf(record) };
 }

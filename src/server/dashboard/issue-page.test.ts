@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { NO_TOKENS } from '../../domain/model/agent-event.ts';
 import { busyAfternoon } from '../../../test/browser/scene.ts';
-import { aRetry, aRun, anIssue, aSnapshot, createFakeDaemon, NOON, type FakeDaemon } from '../../../test/support/fake-daemon.ts';
+import {
+  aRetry,
+  aRun,
+  aRunning,
+  anIssue,
+  aSnapshot,
+  createFakeDaemon,
+  NOON,
+  type FakeDaemon,
+} from '../../../test/support/fake-daemon.ts';
 import { textOf } from '../../../test/support/page-text.ts';
 import { createMetrics } from '../metrics.ts';
 import { createApp } from '../routes.ts';
@@ -104,8 +114,21 @@ describe('the page of an issue', () => {
     expect(few.text).toContain('Runs 2 Tokens 3k Cost $1.00');
     expect(few.page).not.toContain('/history?identifier=');
     const many = await load('/issues/ENG-1', createFakeDaemon({ runs: Array.from({ length: 60 }, (_, index) => run(index)) }));
-    expect(many.text).toContain('Runs the last 50');
+    expect(many.text).toContain('Runs 60 Tokens 90k Cost $30.00');
     expect(many.page).toContain('href="/history?identifier=ENG-1"');
+  });
+
+  it('takes the figures of a session under way as they are now, and says what has no price', async () => {
+    const tokens = { inputTokens: 400, outputTokens: 100, totalTokens: 500, cacheReadTokens: 0 };
+    const live = aRun('r-9', { endedAt: null, status: 'running', tokens: NO_TOKENS, costUsd: null });
+    const current = aSnapshot({ running: [aRunning('ENG-1', { runId: 'r-9', tokens, costUsd: null })] });
+    const runs = [live, aRun('r-1', { costUsd: 0.5 })];
+    expect((await load('/issues/ENG-1', createFakeDaemon({ current, runs }))).text).toContain(
+      'Runs 2 Tokens 2k Cost $0.50 + 1 run without a price',
+    );
+    expect((await load('/issues/ENG-1', createFakeDaemon({ current, runs: [live] }))).text).toContain(
+      'Runs 1 Tokens 500 Cost unknown',
+    );
   });
 
   it('is a 404 page for an issue nobody has heard of', async () => {

@@ -1,5 +1,6 @@
 import { percentEncoded } from '../../lib/percent-encoded.ts';
 import { shownTitle } from '../../lib/short-text.ts';
+import { costOfRun, costText, NO_COST, replaceCost, type CostSum } from '../../domain/model/cost.ts';
 import { shownState } from '../../domain/model/issue.ts';
 import type { Context } from 'hono';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
@@ -79,9 +80,7 @@ function heading({ issue, place }: IssueRecord): Html {
 
 function placePanel(record: IssueRecord, snapshot: Snapshot): Html {
   const { reason, change } = explain(record, snapshot);
-  const runs = record.runs.map((run) => currentRun(run, snapshot));
-  const cost = runs.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-  const tokens = runs.reduce((sum, run) => sum + run.tokens.totalTokens, 0);
+  const { runs, tokens, cost } = currentSums(record, snapshot);
   const { issue, running } = record;
   return panel({ id: 'now', title: 'Now', wide: true }, [
     html`<div class="now">
@@ -89,13 +88,31 @@ function placePanel(record: IssueRecord, snapshot: Snapshot): Html {
       <p class="quiet">${change}</p>
     </div>`,
     html`<dl class="details">
-      ${fact('Runs', isCut(record) ? `the last ${runs.length}` : runs.length)} ${fact('Tokens', countText(tokens))}
-      ${fact('Cost', moneyText(cost))}
+      ${fact('Runs', runs)} ${fact('Tokens', countText(tokens))} ${fact('Cost', costText(cost, moneyText))}
       ${running !== null && fact('Session', html`<a href="${runHref(running.runId)}">what it does now</a>`)}
       ${isLink(issue.url) && fact('Tracker', html`<a href="${issue.url}">open issue</a>`)}
       ${fact('JSON', html`<a href="/api/v2/issues/${percentEncoded(issue.identifier)}">all of it</a>`)}
     </dl>`,
   ]);
+}
+
+interface Sums {
+  readonly runs: number;
+  readonly tokens: number;
+  readonly cost: CostSum;
+}
+
+/** What all its runs come to, with the figures of a session under way as they are now. */
+function currentSums({ sums, runs }: IssueRecord, snapshot: Snapshot): Sums {
+  const stored: Sums = { runs: sums?.runs ?? 0, tokens: sums?.tokens.totalTokens ?? 0, cost: sums ?? NO_COST };
+  return runs.reduce((sum, run) => {
+    const current = currentRun(run, snapshot);
+    return {
+      runs: sum.runs,
+      tokens: sum.tokens - run.tokens.totalTokens + current.tokens.totalTokens,
+      cost: replaceCost(sum.cost, costOfRun(run), costOfRun(current)),
+    };
+  }, stored);
 }
 
 interface Explanation {
