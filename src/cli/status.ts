@@ -13,7 +13,8 @@ import { dollars, duration, iso, utcMoment, printJson, printLine, printTable, pr
 import { onInterrupt, openReading, serviceFacts, serviceLine, type ReadWorkflow } from './reading.ts';
 
 const WATCH_EVERY_MS = 1_000;
-const CLEAR_SCREEN = '\u001B[H\u001B[2J\u001B[3J';
+/** What is seen; what has scrolled away is the reader's. */
+const CLEAR_SCREEN = '\u001B[H\u001B[2J';
 
 export interface StatusSettings {
   readonly workflowPath: string;

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -84,6 +84,20 @@ describe('beside a service that asks for a token', () => {
     const plain = await at({ NO_COLOR: '1' });
     expect(plain).toContain('Running (1)');
     expect(plain).not.toContain('\u001B');
+  });
+});
+
+describe('status --watch at a terminal', () => {
+  it('clears what is seen each time, and leaves alone what has scrolled away', async ({ skip }) => {
+    if (!existsSync('/usr/bin/script')) return skip('no script program gives a terminal on this machine');
+    const shell = { cwd: ground.dir, env: { PATH: process.env['PATH'], TERM: 'xterm', DOOR: TOKEN } };
+    const child = spawn('/usr/bin/script', ['-qec', `${process.execPath} ${CLI} status --watch`, '/dev/null'], shell);
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    await expect.poll(() => said, { timeout: 20_000 }).toMatch(/Running \(1\)[^]*Running \(1\)/);
+    child.kill();
+    expect(said).toContain('\u001B[H\u001B[2J');
+    expect(said).not.toContain('\u001B[3J');
   });
 });
 
