@@ -158,6 +158,14 @@ describe('the dashboard', () => {
     expect(text).not.toContain('has not answered yet');
   });
 
+  it('says when an edit of the workflow file was rejected, and which one is in force', async () => {
+    const daemon = createFakeDaemon();
+    daemon.status = { ...daemon.status, rejected: { at: NOON - 8000, reason: 'agent.kind is unknown' } };
+    expect(textOf((await load('/', daemon)).page)).toContain(
+      'was not taken. It was rejected 8s ago ; the one before it is in force. agent.kind is unknown',
+    );
+  });
+
   it('says what keeps everything back', async () => {
     const { text } = await dashboard({
       lifecycle: 'draining',

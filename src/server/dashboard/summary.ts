@@ -76,7 +76,8 @@ export function alerts(snapshot: Snapshot, { rejected, warnings }: WorkflowStatu
         'bad',
         'workflow',
         'The last edit of the workflow file was not taken',
-        html`The one before it is in force (${clock('ago', rejected.at, now)}). ${foldedText(rejected.reason, 'workflow-reason')}`,
+        html`It was rejected ${clock('ago', rejected.at, now)}; the one before it is in force.
+        ${foldedText(rejected.reason, 'workflow-reason')}`,
       ),
     warnings.length > 0 &&
       alert(
