@@ -1,7 +1,7 @@
 import type { Parked } from '../domain/model/claim.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Hold } from '../domain/model/hold.ts';
-import { handedOffSince } from '../domain/views/chronicle.ts';
+import { stateGivenSince } from '../domain/views/chronicle.ts';
 import type { RunningView } from '../domain/views/running-view.ts';
 import type { RetryView, Snapshot } from '../domain/views/snapshot.ts';
 import type { WatchView } from '../domain/views/watch-view.ts';
@@ -21,6 +21,8 @@ export interface IssueRecord extends RunList {
   readonly sums: StatisticsRow | null;
   readonly issue: IssueRef;
   readonly place: IssueStatus;
+  /** Its state in the tracker; null where nobody has looked since its last run. */
+  readonly state: string | null;
   readonly running: RunningView | null;
   readonly retry: RetryView | null;
   readonly parked: Parked | null;
@@ -48,10 +50,12 @@ export async function findIssueRecord(daemon: Daemon, snapshot: Snapshot, name: 
 /** A run that succeeds is not always followed by the handoff: the issue may have been moved, finished or deleted meanwhile. */
 async function withOutcome(daemon: Daemon, record: IssueRecord): Promise<IssueRecord> {
   const [last] = record.runs;
-  if (record.place !== 'handed_off' || last === undefined) return record;
+  if ((record.place !== 'handed_off' && record.place !== 'watched') || last === undefined) return record;
   const { identifier } = record.issue;
   const journal = await daemon.chronicle.journalOf(identifier, daemon.trackerOf(identifier));
-  return handedOffSince(journal, last.startedAt) === false ? { ...record, place: 'not_running' } : record;
+  const given = stateGivenSince(journal, last.startedAt);
+  const place = record.place === 'handed_off' && given === null ? 'not_running' : record.place;
+  return { ...record, place, state: given ?? null };
 }
 
 function recordOf(snapshot: Snapshot, issue: IssueRef, past: Pick<IssueRecord, keyof RunList | 'sums'>): IssueRecord {
@@ -64,10 +68,14 @@ function recordOf(snapshot: Snapshot, issue: IssueRef, past: Pick<IssueRecord, k
     watch: snapshot.watches.find((watch) => watch.issue.id === issue.id) ?? null,
     ...past,
   };
-  return { ...record, place: placeOf(record) };
+  const place = placeOf(record);
+  return { ...record, place, state: STATE_KNOWN.has(place) && issue.state !== '' ? issue.state : null };
 }
 
-function placeOf({ running, retry, parked, hold, watch, runs }: Omit<IssueRecord, 'place'>): IssueStatus {
+/** Elsewhere the state of the issue is that of its last run, which moved it on. */
+const STATE_KNOWN: ReadonlySet<IssueStatus> = new Set(['running', 'parked', 'held']);
+
+function placeOf({ running, retry, parked, hold, watch, runs }: Omit<IssueRecord, 'place' | 'state'>): IssueStatus {
   if (running !== null) return 'running';
   if (retry !== null) return 'waiting';
   if (parked !== null) return 'parked';

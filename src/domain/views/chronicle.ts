@@ -29,12 +29,18 @@ function identifierOf({ facts }: Notice): string | null {
 
 const HANDED_OFF = 'handed off to ';
 const NOT_HANDED_OFF = 'not handed off: ';
+const BY_ANOTHER = ' by somebody else';
+const MOVED = 'moved to ';
+const GIVEN = new RegExp(`^(?:(?:${HANDED_OFF}|${MOVED})(?<state>.*?)(?:${BY_ANOTHER})?|${NOT_HANDED_OFF}.*)$`, 's');
 
-/** Whether an issue was handed off since a moment, by the last that was said of it; null where nothing was. */
-export function handedOffSince(journal: readonly JournalEntry[], since: number): boolean | null {
-  const isAbout = ({ at, text }: JournalEntry): boolean =>
-    at >= since && (text.startsWith(HANDED_OFF) || text.startsWith(NOT_HANDED_OFF));
-  return journal.findLast(isAbout)?.text.startsWith(HANDED_OFF) ?? null;
+/**
+ * The state that an issue was given since a moment, by the last that was said of it; null where it was not handed off,
+ * undefined where nothing was said.
+ */
+export function stateGivenSince(journal: readonly JournalEntry[], since: number): string | null | undefined {
+  const said = journal.filter(({ at }) => at >= since).map(({ text }) => GIVEN.exec(text));
+  const last = said.findLast((match) => match !== null);
+  return last && (last.groups?.['state'] ?? null);
 }
 
 function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
@@ -46,7 +52,7 @@ function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
       return ['bad', `handoff to ${facts.state} failed: ${facts.error}`];
     case 'handoff:transition:skipped':
       return sameState(facts.issue.state, facts.state)
-        ? ['good', `${HANDED_OFF}${facts.state} by somebody else`]
+        ? ['good', `${HANDED_OFF}${facts.state}${BY_ANOTHER}`]
         : ['plain', `${NOT_HANDED_OFF}${facts.reason}`];
     case 'issue:park:entered':
       return ['warn', `parked (${words(facts.reason)}): ${facts.detail}`];
@@ -73,7 +79,7 @@ function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
     case 'reaction:merge:failed':
       return ['bad', `merging #${facts.number} failed: ${facts.error}`];
     case 'reaction:completion:succeeded':
-      return ['good', `moved to ${facts.state}`];
+      return ['good', `${MOVED}${facts.state}`];
     case 'operator:request:answered':
       return ['plain', `${facts.by} asked to ${facts.request.kind}: ${facts.answer.message}`];
     default:

@@ -17,9 +17,10 @@ export function getIssueRecord(daemon: Daemon) {
   };
 }
 
-function recordBody({ issue, place, running, retry, parked, hold, watch, runs, nextCursor }: IssueRecord) {
+function recordBody({ issue, place, state, running, retry, parked, hold, watch, runs, nextCursor }: IssueRecord) {
   return {
-    ...issueFields(issue),
+    ...issueFields(state === issue.state ? issue : { ...issue, stateAssumed: false }),
+    state,
     place,
     claim: running && { phase: running.lastEvent === 'handing_off' ? 'handing_off' : 'running', ...runningEntry(running) },
     retry: retry && retryEntry(retry),

@@ -1,6 +1,7 @@
 import { NOTHING_KNOWN } from '../../domain/model/watch.ts';
 import { NO_MARK } from '../../domain/model/reaction.ts';
 import { describe, expect, it } from 'vitest';
+import type { Notice } from '../../domain/model/notice.ts';
 import { aRun, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../../../test/support/fake-daemon.ts';
 import { createMetrics } from '../metrics.ts';
 import { createApp } from '../routes.ts';
@@ -116,6 +117,48 @@ describe('GET /api/v2/issues/{identifier}', () => {
     const { body } = await get('/api/v2/issues/ENG-1', { runs });
     expect(body.runs).toHaveLength(50);
     expect(body.next_cursor !== null).toBe(hasMore);
+  });
+});
+
+describe('the state in GET /api/v2/issues/{identifier}', () => {
+  const stateAfter = async (...notices: readonly Notice[]) => {
+    const daemon = createFakeDaemon({ runs: [aRun('r-1', { issue: anIssue('ENG-1'), status: 'succeeded' })] });
+    for (const notice of notices) daemon.notices.announce(notice);
+    const app = createApp(
+      daemon,
+      createMetrics(daemon.notices, () => daemon.snapshot()),
+    );
+    const { place, state } = (await (await app.request('/api/v2/issues/ENG-1')).json()) as Record<string, unknown>;
+    return [place, state];
+  };
+  const issue = anIssue('ENG-1');
+  const handedOff: Notice = { name: 'handoff:transition:succeeded', facts: { issue, state: 'review' } };
+
+  it.each<[string, readonly Notice[], readonly [string, string | null]]>([
+    ['that the handoff gave it', [handedOff], ['handed_off', 'review']],
+    [
+      'that somebody else gave it',
+      [
+        {
+          name: 'handoff:transition:skipped',
+          facts: { issue: { ...issue, state: 'review' }, state: 'review', reason: 'it is there' },
+        },
+      ],
+      ['handed_off', 'review'],
+    ],
+    [
+      'that the merge gave it',
+      [handedOff, { name: 'reaction:completion:succeeded', facts: { issue, state: 'done' } }],
+      ['handed_off', 'done'],
+    ],
+    [
+      'of an issue that was not handed off',
+      [{ name: 'handoff:transition:skipped', facts: { issue, state: 'review', reason: 'the issue was moved' } }],
+      ['not_running', null],
+    ],
+    ['of which nothing was said', [], ['handed_off', null]],
+  ])('is the one %s, never that of before', async (_, notices, expected) => {
+    expect(await stateAfter(...notices)).toEqual(expected);
   });
 });
 

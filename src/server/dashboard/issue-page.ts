@@ -61,10 +61,7 @@ const PLACE_ACTIONS: Readonly<Record<IssueStatus, readonly IssueRequestKind[]>> 
   not_running: [],
 };
 
-/** Elsewhere the state is that of the last run, which moved it on. */
-const STATE_KNOWN: ReadonlySet<IssueStatus> = new Set(['running', 'parked', 'held']);
-
-function heading({ issue, place }: IssueRecord): Html {
+function heading({ issue, place, state }: IssueRecord): Html {
   const name = shownIdentifier(issue);
   return html`<div class="heading" data-key="heading">
     <h1>
@@ -72,7 +69,7 @@ function heading({ issue, place }: IssueRecord): Html {
     </h1>
     <p>
       ${chip(PLACE_TONES[place], wordsOf(place))}
-      ${issue.state !== '' && STATE_KNOWN.has(place) && chip('plain', shownState(issue))}
+      ${state !== null && chip('plain', state === issue.state ? shownState(issue) : state)}
     </p>
     ${issueActions(PLACE_ACTIONS[place], issue.identifier, name)}
   </div>`;

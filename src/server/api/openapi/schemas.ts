@@ -152,6 +152,7 @@ export const SCHEMAS = {
   }),
   Issue: record({
     ...ISSUE,
+    state: orNull(TEXT),
     place: oneOf('running', 'waiting', 'parked', 'held', 'watched', 'handed_off', 'not_running'),
     claim: orNull({ $ref: '#/components/schemas/Claim' }),
     retry: orNull({ $ref: '#/components/schemas/Retry' }),
