@@ -80,11 +80,14 @@ function tell({ run, events }: RecordedRun, seen: Map<string, number>, asJson: b
     if (asJson) process.stdout.write(`${JSON.stringify(eventFacts(event))}\n`);
     else printLine(`${utcMoment(event.at)}  ${event.type.padEnd(16)} ${event.text}`);
   }
-  if (isEnded && !asJson)
-    printLine(
-      `${utcMoment(run.endedAt)}  ${run.status.padEnd(16)} ${run.turns} turns in ${duration((run.endedAt ?? 0) - run.startedAt)}${run.error === null ? '' : `: ${run.error}`}`,
-    );
+  if (isEnded) tellEnd(run, asJson);
   seen.set(run.id, isEnded ? DONE : events.length);
+}
+
+function tellEnd(run: Run, asJson: boolean): void {
+  const text = `${run.turns} turns in ${duration((run.endedAt ?? 0) - run.startedAt)}${run.error === null ? '' : `: ${run.error}`}`;
+  if (asJson) process.stdout.write(`${JSON.stringify({ ...endFacts(run), text })}\n`);
+  else printLine(`${utcMoment(run.endedAt)}  ${run.status.padEnd(16)} ${text}`);
 }
 
 /** All of the run has been told. */
@@ -103,6 +106,11 @@ function runFacts({ run, events }: RecordedRun) {
     error: run.error,
     events: events.map(eventFacts),
   };
+}
+
+/** In the form of an event, with what only the end of a run tells. */
+function endFacts({ id, endedAt, status, turns, error }: Run) {
+  return { run_id: id, at: iso(endedAt), type: 'run_ended', status, turns, error };
 }
 
 function eventFacts({ runId, at, type, text }: RunEvent) {

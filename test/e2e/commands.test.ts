@@ -115,6 +115,9 @@ describe('beside a running service without HTTP', () => {
     expect((await here('logs', 'A-6')).code).toBe(1);
     expect((await here('logs', 'A-6', '--follow')).code).toBe(1);
     expect(await interruptedAfter(['logs', 'A-3', '--follow', file], /succeeded/)).toBe(0);
+    const end =
+      /\{"run_id":"[^"]+","at":"[^"]+Z","type":"run_ended","status":"succeeded","turns":1,"error":null,"text":"1 turns in /;
+    expect(await interruptedAfter(['logs', 'A-3', '--follow', '--format', 'json', file], end)).toBe(0);
   });
 
   it('status --watch shows it again until interrupted', async () => {
