@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { FILE_TRACKER, lines, read, added } from '../../test/support/config/read-workflow.ts';
 
 describe('the fault of one key', () => {
@@ -198,6 +199,20 @@ describe('the fault of one key', () => {
     ]);
     expect(lines(yaml)).toEqual([]);
     expect(lines(yaml.replace('git.example', '127.0.0.1:3000'), { env: { T: 'some-token-of-ours' } })).toEqual([]);
+  });
+
+  it('is told of a push without a token, not where the forge on that host lacks its own', () => {
+    const repo = (more = '') => `workspace: { repo: "https://git.example/acme/shop.git", push: true${more} }`;
+    const needs = 'error: workspace.repo_token: pushing to git.example needs a token';
+    expect(added(repo())).toEqual([
+      `${needs}: no forge of this file is on that host, so set workspace.repo_token: $NAME, or push: false (line 4, column 1)`,
+    ]);
+    expect(added(repo(', repo_token: $T'))).toEqual([`${needs}: $T is not set (line 4, column 69)`]);
+    const forge = 'tracker: { kind: nsproject, api_key: $T, endpoint: "https://git.example", project: acme/shop }';
+    const providers = fakeContext().providers.map((facts) => ({ ...facts, roles: ['requests'] as const }));
+    const checks = read(`${forge}\n${repo()}`, { providers }).problems.map(({ check }) => check);
+    expect(checks).toContain('tracker.api_key');
+    expect(checks).not.toContain('workspace.repo_token');
   });
 
   it('leaves the settings in force when it is only a warning', () => {

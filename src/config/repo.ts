@@ -36,7 +36,8 @@ export function readRepo(keys: RepoKeys, context: RepoContext): ReadRepo {
   const address = addressOf(url.value);
   if (typeof address === 'string') return { repo: null, problems: [fault('repo', `${address}${unsetNote(url)}`)] };
   const connection = connectionTo(address, context);
-  const token = expanded(keys.repo_token, context.env)?.value.trim() || (connection?.apiKey ?? '');
+  const given = expanded(keys.repo_token, context.env);
+  const token = given?.value.trim() || (connection?.apiKey ?? '');
   const push = keys.push ?? context.trackerIsForge;
   const repo: RepoSettings = {
     url: url.value,
@@ -47,7 +48,7 @@ export function readRepo(keys: RepoKeys, context: RepoContext): ReadRepo {
     name: address.name,
     connection,
   };
-  return { repo, problems: tokenProblems(repo, address) };
+  return { repo, problems: tokenProblems(repo, address, given) };
 }
 
 /** What the secrets of the repository keys are, in the form of a tracker's. */
@@ -114,17 +115,17 @@ function isSameHost(host: string, endpoint: string): boolean {
 }
 
 /** Without a token nothing can be pushed by http; with one, plain http shows it to everybody on the way. */
-function tokenProblems({ url, token, push }: RepoSettings, address: RemoteAddress): readonly Problem[] {
-  if (token === null) return push && address.isHttp ? [withoutToken(address)] : [];
+function tokenProblems(repo: RepoSettings, address: RemoteAddress, given: Expanded | null): readonly Problem[] {
+  const { url, token, push, connection } = repo;
+  // A forge on that host whose own token is empty is told of already.
+  if (token === null) return push && address.isHttp && connection === null ? [withoutToken(address, given)] : [];
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !isLoopback(hostname) ? [insecure(address)] : [];
 }
 
-function withoutToken({ host }: RemoteAddress): Problem {
-  return fault(
-    'repo_token',
-    `pushing to ${host} needs a token: no forge of this file is on that host, so set workspace.repo_token: $NAME, or push: false`,
-  );
+function withoutToken({ host }: RemoteAddress, given: Expanded | null): Problem {
+  const why = unsetNote(given) || ': no forge of this file is on that host, so set workspace.repo_token: $NAME, or push: false';
+  return fault('repo_token', `pushing to ${host} needs a token${why}`);
 }
 
 function insecure({ host }: RemoteAddress): Problem {
