@@ -1,3 +1,4 @@
+import { unsetIn } from '../config/expand.ts';
 import { problemFacts } from '../config/format.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { makeDirectories } from '../lib/make-directories.ts';
@@ -47,7 +48,9 @@ function fileFindings({ problems, path }: LoadedWorkflow): readonly Finding[] {
   if (problems.length === 0) return [ok('workflow', `${path} is valid`)];
   return problems.map((problem) => {
     const { severity: status, check, message, ...place } = problemFacts(problem, path);
-    return { check, status, message, remedy: 'correct the workflow file', ...place };
+    const unset = unsetIn(message);
+    const remedy = unset.length === 0 ? 'correct the workflow file' : `set ${unset.join(' and ')}`;
+    return { check, status, message, remedy, ...place };
   });
 }
 

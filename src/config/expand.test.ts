@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Expansion } from '../ports/provider.ts';
-import { expand, unsetNote } from './expand.ts';
+import { expand, unsetIn, unsetNote } from './expand.ts';
 import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { readDbPath, readWorkspaceRoot } from './paths.ts';
 import { readWorkflow } from './workflow.ts';
@@ -38,6 +38,8 @@ describe('expand', () => {
   it('names the unset variables', () => {
     expect(unsetNote(expand('$X$Y', 'anywhere', {}))).toBe(': $X and $Y are not set');
     expect(unsetNote(null)).toBe('');
+    expect(unsetIn('tracker.api_key is incomplete: $X and $Y are not set (line 3, column 1)')).toEqual(['$X', '$Y']);
+    expect(unsetIn('tracker.active_states is not set')).toEqual([]);
   });
 });
 

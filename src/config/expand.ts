@@ -62,6 +62,13 @@ export function unsetNote(expanded: Expanded | null): string {
   return `: ${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} not set`;
 }
 
+/** The variables that a message names as not set. */
+export function unsetIn(message: string): readonly string[] {
+  return UNSET_NOTE.exec(message)?.[1]?.split(' and ') ?? [];
+}
+
+const UNSET_NOTE = new RegExp(`: (\\$${NAME}(?: and \\$${NAME})*) (?:is|are) not set`);
+
 /** The value of a variable; empty when it is unset. Names that every object has are no variables. */
 export function valueIn(env: Env, name: string): string {
   return (Object.hasOwn(env, name) ? env[name] : undefined) ?? '';

@@ -43,6 +43,18 @@ const doctor = (token: string, tracker: string, ...flags: readonly string[]) => 
 const about = (findings: readonly Finding[], check: string) =>
   findings.filter((finding) => finding.check === check).map(({ status, message }) => `${status}: ${message}`);
 
+it('names the variable to set where one is unset, and the file where it is wrong', async () => {
+  vi.stubEnv('NO_SUCH_TOKEN', '');
+  const unset = await doctor(
+    '',
+    'kind: linear\napi_key: $NO_SUCH_TOKEN\nproject: abc\nactive_states: [Todo]\nterminal_states: [Done]',
+  );
+  expect(unset.code).toBe(1);
+  expect(unset.findings.find(({ check }) => check === 'tracker.api_key')?.remedy).toBe('set $NO_SUCH_TOKEN');
+  const wrong = await doctor('', 'kind: no-such-kind');
+  expect(wrong.findings.find(({ check }) => check === 'tracker.kind')?.remedy).toBe('correct the workflow file');
+});
+
 it('jira: a state that is missing, a move that the workflow forbids and a right that is lacking are told before a run', async () => {
   const jira = await startFakeJira({ workflow: { Backlog: ['In Progress'] } });
   jira.addIssue({ status: 'Backlog' });
