@@ -20,7 +20,8 @@ function letReadersGo(): void {
     const stream = made.call(process) as NodeJS.WriteStream;
     Object.defineProperty(process, 'stdout', { value: stream, configurable: true, enumerable: true });
     return stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(0);
+      // The command is let come to its end first, where it has told all: its exit code counts.
+      if (error.code === 'EPIPE') return void setImmediate(() => process.exit());
       process.stderr.write(`foray: standard output cannot be written: ${error.message}\n`);
       process.exit(1);
     });

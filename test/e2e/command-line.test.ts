@@ -194,6 +194,20 @@ describe('usage', () => {
     },
   );
 
+  it('a reader that has gone does not change the exit code', async () => {
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent: 'kind: nope' }));
+    await ground.writeIssues([]);
+    const exitOf = async (...args: readonly string[]) => {
+      const child = spawn(process.execPath, [CLI, ...args], { cwd: ground.dir, stdio: ['ignore', 'pipe', 'ignore'] });
+      child.stdout.destroy();
+      const [code] = (await once(child, 'close')) as [number];
+      return code;
+    };
+    expect(await exitOf('doctor')).toBe(1);
+    expect(await exitOf('doctor', '--format', 'json')).toBe(1);
+    expect(await exitOf('schema')).toBe(0);
+  });
+
   it('prints the JSON Schema of the front matter', async () => {
     const finished = await ground.run(['schema']);
     expect(finished.code).toBe(0);
