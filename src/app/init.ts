@@ -14,6 +14,8 @@ export interface KindFacts {
   readonly needs: ProviderFacts['requires'];
   /** The variable its token is kept in by convention. */
   readonly tokenVariables: readonly string[];
+  /** Where an open issue without a state label is taken for one in the first active state: a filter, as an example, that leaves most of them out. */
+  readonly narrowing: string | null;
 }
 
 const TOKEN_VARIABLES: Readonly<Record<string, readonly string[]>> = {
@@ -24,10 +26,14 @@ const TOKEN_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   linear: ['LINEAR_API_KEY'],
 };
 
+/** Issues of one label, in the query language of each kind that takes those without one. */
+const LABEL_FILTERS: Readonly<Record<string, string>> = { github: 'label:agent', gitlab: 'labels=agent' };
+
 /** The names people use, with what each needs. */
-const KINDS: readonly KindFacts[] = PROVIDER_FACTS.map(({ kind, aliases, requires }) => {
+const KINDS: readonly KindFacts[] = PROVIDER_FACTS.map(({ kind, aliases, requires, takesUnlabelled }) => {
   const name = aliases[0] ?? kind;
-  return { name, needs: requires, tokenVariables: TOKEN_VARIABLES[name] ?? [] };
+  const narrowing = takesUnlabelled === true ? (LABEL_FILTERS[name] ?? null) : null;
+  return { name, needs: requires, tokenVariables: TOKEN_VARIABLES[name] ?? [], narrowing };
 });
 
 /** Every name that people may call a tracker by, for a kind that has several each of them. */
@@ -64,7 +70,8 @@ export interface WorkflowDraft {
 
 /** The workflow file for these answers, held against every check. */
 export function draftOf(file: string, answers: Answers, env: Env): WorkflowDraft {
-  const text = workflowText(answers, providerNamed(answers.tracker)?.roles.includes('requests') ?? false);
+  const isForge = providerNamed(answers.tracker)?.roles.includes('requests') ?? false;
+  const text = workflowText(answers, { isForge, narrowing: kindNamed(answers.tracker)?.narrowing ?? null });
   const context = { env, homeDir: os.homedir(), providers: PROVIDER_FACTS, agentKinds: AGENT_FACTS, checkTemplate: () => [] };
   const { problems, settings, secrets } = readWorkflow(text, file, context);
   return { text, problems, settings, secrets };

@@ -14,8 +14,16 @@ export interface Answers {
   readonly repo: string | null;
 }
 
-/** The workflow file as a newcomer would want to read it. Never holds a token. On a forge, pushing needs no word. */
-export function workflowText(answers: Answers, isForge: boolean): string {
+/** What the file says because of the kind of its tracker. */
+interface TrackerManner {
+  /** Pushing needs no word. */
+  readonly isForge: boolean;
+  /** Where issues without a state label are taken too: an example of a filter that leaves them out. */
+  readonly narrowing: string | null;
+}
+
+/** The workflow file as a newcomer would want to read it. Never holds a token. */
+export function workflowText(answers: Answers, { isForge, narrowing }: TrackerManner): string {
   const { tracker, project, endpoint, tokenVariable, active, terminal, handoff, agent, repo } = answers;
   const isFile = tracker === 'file';
   const lines = [
@@ -25,6 +33,7 @@ export function workflowText(answers: Answers, isForge: boolean): string {
     ...(tokenVariable === null ? [] : [`  api_key: $${tokenVariable}`]),
     ...(isFile ? [] : [`  project: ${quoted(project)}`]),
     ...(endpoint === null ? [] : [`  endpoint: ${quoted(endpoint)}`]),
+    ...unlabelledNote(active, narrowing),
     ...(active === null ? [] : [`  active_states: ${list(active)}`]),
     ...(terminal === null ? [] : [`  terminal_states: ${list(terminal)}`]),
     ...(handoff === null ? [] : [`  handoff_state: ${quoted(handoff)}`]),
@@ -42,6 +51,16 @@ export function workflowText(answers: Answers, isForge: boolean): string {
     '---',
   ];
   return `${lines.join('\n')}\n${PROMPT}`;
+}
+
+/** What else is taken as ready, and how to take less. */
+function unlabelledNote(active: Answers['active'], narrowing: string | null): readonly string[] {
+  const [first] = active ?? [];
+  if (first === undefined || narrowing === null) return [];
+  return [
+    `  # Every open issue without a state label counts as ${JSON.stringify(first)}. To take only those with a label of your choice:`,
+    `  # query_filter: ${narrowing}`,
+  ];
 }
 
 /** Over https a token is needed, whose variable only a person knows. */

@@ -70,6 +70,7 @@ async function write(args: Args, file: string, person: Interface | null): Promis
   if (settings === null) return fail('nothing was written');
   await makeDirectories(path.dirname(path.resolve(file)), 0o755);
   await writeFile(file, text, { flag: args.has('force') ? 'w' : 'wx' });
+  warnOfUnlabelled(answers);
   const suffix = file === 'WORKFLOW.md' ? '' : ` ${file}`;
   printLine(`${file} written. Next: foray validate${suffix}, foray doctor${suffix}, foray --dry-run${suffix}, foray${suffix}`);
   return 0;
@@ -204,6 +205,15 @@ function warnOfMissing(board: Board, { active, terminal, handoff }: Pick<Answers
     const made = board.createsMissing ? ' (it is made when it is first needed)' : isLabel ? ' (foray doctor --fix makes it)' : '';
     process.stderr.write(`foray: the tracker has no ${isLabel ? 'label' : 'state'} "${name}"${hint}${made}\n`);
   }
+}
+
+/** Issues that nobody marked may be worked on. */
+function warnOfUnlabelled({ tracker, active }: Pick<Answers, 'tracker' | 'active'>): void {
+  const [first] = active ?? [];
+  if (first === undefined || (kindNamed(tracker)?.narrowing ?? null) === null) return;
+  process.stderr.write(
+    `foray: every open issue without a state label counts as "${first}": tracker.query_filter or tracker.approval_label narrows that\n`,
+  );
 }
 
 function listOf(text: string | null): readonly string[] | null {

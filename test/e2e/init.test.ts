@@ -51,6 +51,30 @@ it('github: a handoff state may be one that the kind would work on by default', 
   }
 });
 
+it('says that issues without a state label are taken where they are, and how to take less', async () => {
+  const github = await startFakeGithub({ labels: ['ready', 'review', 'done'] });
+  const gitlab = await startFakeGitlab({ labels: ['todo', 'review', 'done'] });
+  const gitea = await startFakeGitea({ labels: ['todo', 'review', 'done'] });
+  const made = (token: string, kind: string, project: string, url: string) =>
+    init(token, '--tracker', kind, '--project', project, '--endpoint', url, '--force');
+  const note = (state: string) =>
+    `foray: every open issue without a state label counts as "${state}": tracker.query_filter or tracker.approval_label narrows that\n`;
+  const comment = (state: string, filter: string) =>
+    `  # Every open issue without a state label counts as "${state}". To take only those with a label of your choice:\n  # query_filter: ${filter}\n  active_states: [${state}]\n`;
+  try {
+    const onGithub = await made(github.token, 'github', 'acme/widgets', github.url);
+    expect(onGithub.stderr).toContain(note('ready'));
+    expect(onGithub.file).toContain(comment('ready', 'label:agent'));
+    const onGitlab = await made(gitlab.token, 'gitlab', gitlab.project.path, gitlab.url);
+    expect(onGitlab.stderr).toContain(note('todo'));
+    expect(onGitlab.file).toContain(comment('todo', 'labels=agent'));
+    const onGitea = await made(gitea.token, 'gitea', gitea.project, gitea.url);
+    expect(onGitea.stderr + (onGitea.file ?? '')).not.toContain('without a state label');
+  } finally {
+    await Promise.all([github.close(), gitlab.close(), gitea.close()]);
+  }
+});
+
 it('gitlab, jira, linear: what the tracker has is listed, and what of it is active, terminal and handoff is proposed', async () => {
   const gitlab = await startFakeGitlab({ labels: ['todo', 'review', 'done'] });
   const jira = await startFakeJira();
