@@ -285,9 +285,14 @@ describe('recipes for hooks', () => {
     const home = ground.path('home');
     await mkdir(path.join(home, 'mirror'), { recursive: true });
     const place = { dir: home };
-    for (const line of ['init -q -b main mirror/shop', '-C mirror/shop commit -q --allow-empty -m first'])
+    for (const line of [
+      'init -q -b main shop',
+      '-C shop commit -q --allow-empty -m first',
+      'clone -q --no-checkout shop mirror/shop',
+      '-C shop commit -q --allow-empty -m second',
+    ])
       expect(await git(line, place)).toMatchObject({ code: 0 });
-    await sh(`git config --global url.${home}/mirror/shop.insteadOf git@github.com:acme/shop.git`, place);
+    await sh(`git config --global url.${home}/shop.insteadOf git@github.com:acme/shop.git`, place);
 
     const workspace = path.join(home, 'ws');
     await mkdir(workspace);
@@ -300,6 +305,7 @@ describe('recipes for hooks', () => {
     const made = await sh(monorepo['after_create'] ?? '', { dir: workspace, env: { ...env, HOME: home } });
     expect(made, made.stderr).toMatchObject({ code: 0 });
     expect((await git('-C mirror/shop worktree list', place)).stdout).toContain(workspace);
+    expect((await git('-C ws log --oneline', place)).stdout).toContain('second');
     const removed = await sh(monorepo['before_remove'] ?? '', { dir: workspace, env: { ...env, HOME: home } });
     expect(removed, removed.stderr).toMatchObject({ code: 0 });
   });

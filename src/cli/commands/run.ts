@@ -7,7 +7,7 @@ const LOG_FORMATS = ['text', 'json'] as const;
 export const command: Command = {
   name: 'run',
   summary: 'run the service until it is interrupted (the default)',
-  usage: '[--port N] [--dry-run] [--strict] [--log-level L] [--log-format F] [WORKFLOW.md]',
+  usage: '[--port N] [--dry-run [--format text|json]] [--strict] [--log-level L] [--log-format F] [WORKFLOW.md]',
   flags: [
     {
       name: 'port',
