@@ -21,6 +21,7 @@ import type { Board } from '../ports/provider.ts';
 import { createLog } from '../lib/log.ts';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { nearestWord } from '../lib/nearest-word.ts';
+import { askFor, NEEDED, type FaultOf } from './ask.ts';
 import { UsageError, type Args } from './command.ts';
 import { printLine } from './output.ts';
 import { printErrors, printProblems } from './problems.ts';
@@ -88,20 +89,19 @@ function firstDraft(file: string, base: BasicAnswers): WorkflowDraft {
 /** Everything but the states. What nobody can be asked for is named by its flag, all at once. */
 async function basicAnswers(args: Args, person: Interface | null): Promise<BasicAnswers> {
   const missing: string[] = [];
-  const answer = async (flag: string, question: string, fallback: string | null): Promise<string> => {
-    const given = args.value(flag);
-    if (given !== null) return given.trim();
-    const asked =
-      person === null ? '' : (await person.question(`${question}${fallback === null ? '' : ` [${fallback}]`}: `)).trim();
-    if (asked !== '') return asked;
-    if (fallback === null) missing.push(`--${flag} (${question})`);
-    return fallback ?? '';
+  const answer: Answer = async (flag, question, fallback, faultOf = () => null) => {
+    const given = args.value(flag)?.trim();
+    if (given === undefined && person !== null) return askFor(person, question, fallback ?? '', faultOf);
+    if (given === undefined && fallback === null) missing.push(`--${flag} (${question})`);
+    const fault = given === undefined ? null : faultOf(given);
+    if (fault !== null) throw new UsageError(fault);
+    return given ?? fallback ?? '';
   };
-  const tracker = (await answer('tracker', `which tracker: ${TRACKER_NAMES.join(', ')}`, null)).toLowerCase();
-  const kind = tracker === '' ? null : kindOf(tracker);
+  const tracker = (await answer('tracker', `which tracker: ${TRACKER_NAMES.join(', ')}`, null, trackerFault)).toLowerCase();
+  const kind = kindNamed(tracker);
   const project = await answer('project', kind?.name === 'file' ? 'path of the issues' : 'which project', null);
   const endpoint = kind?.needs.endpoint === true ? await answer('endpoint', 'address of the API', null) : args.value('endpoint');
-  const agent = agentOf(await answer('agent', `which agent: ${AGENT_NAMES.join(', ')}`, DEFAULT_AGENT_KIND));
+  const agent = await answer('agent', `which agent: ${AGENT_NAMES.join(', ')}`, DEFAULT_AGENT_KIND, agentFault);
   const tokenVariable = kind?.needs.apiKey === true ? await tokenOf(args, kind, answer) : null;
   if (missing.length > 0) throw new UsageError(`init needs ${missing.join(', ')}`);
   return {
@@ -114,7 +114,7 @@ async function basicAnswers(args: Args, person: Interface | null): Promise<Basic
   };
 }
 
-type Answer = (flag: string, question: string, fallback: string | null) => Promise<string>;
+type Answer = (flag: string, question: string, fallback: string | null, faultOf?: FaultOf) => Promise<string>;
 
 /** The variable by convention, unless another one is named. Nobody is asked for one that is set. */
 async function tokenOf(args: Args, kind: KindFacts, answer: Answer): Promise<string> {
@@ -122,29 +122,25 @@ async function tokenOf(args: Args, kind: KindFacts, answer: Answer): Promise<str
   if (set !== undefined && args.value('token-env') === null) return set;
   const form = kind.name === 'jira' ? ', as email:token' : '';
   const question = `variable that holds the token${form}; none of ${kind.tokenVariables.join(', ')} is set`;
-  const name = await answer('token-env', question, null);
-  if (name !== '' && !/^[A-Za-z_]\w*$/.test(name))
-    throw new UsageError(`--token-env is the name of a variable, never the token itself`);
+  const name = await answer('token-env', question, null, (said) =>
+    /^[A-Za-z_]\w*$/.test(said) ? null : '--token-env is the name of a variable, never the token itself',
+  );
   if (name !== '' && args.value('token-env') !== null && valueIn(process.env, name) === '')
     throw new Error(`the variable ${name} is not set: put the token into it; nothing was written`);
   return name;
 }
 
-function kindOf(tracker: string): KindFacts {
-  const kind = kindNamed(tracker);
-  if (kind !== null) return kind;
-  const near = nearestWord(tracker, TRACKER_NAMES);
-  throw new UsageError(
-    `--tracker must be one of ${TRACKER_NAMES.join(', ')}, got "${tracker}"${near === null ? '' : `, did you mean "${near}"?`}`,
-  );
+function trackerFault(tracker: string): string | null {
+  return kindNamed(tracker) === null ? unknownName('tracker', tracker.toLowerCase(), TRACKER_NAMES) : null;
 }
 
-function agentOf(agent: string): string {
-  if (AGENT_NAMES.includes(agent)) return agent;
-  const near = nearestWord(agent, AGENT_NAMES);
-  throw new UsageError(
-    `--agent must be one of ${AGENT_NAMES.join(', ')}, got "${agent}"${near === null ? '' : `, did you mean "${near}"?`}`,
-  );
+function agentFault(agent: string): string | null {
+  return AGENT_NAMES.includes(agent) ? null : unknownName('agent', agent, AGENT_NAMES);
+}
+
+function unknownName(flag: string, name: string, known: readonly string[]): string {
+  const near = nearestWord(name, known);
+  return `--${flag} must be one of ${known.join(', ')}, got "${name}"${near === null ? '' : `, did you mean "${near}"?`}`;
 }
 
 /** The repository of a project on a forge: beside the API, whatever the address of that ends with. */
@@ -173,8 +169,9 @@ async function chooseStates(
   const missing: string[] = [];
   const choose = async (flag: string, question: string, proposal: readonly string[]): Promise<readonly string[]> => {
     const shown = proposal.join(', ');
-    const said = person === null ? '' : (await person.question(`${question}${shown === '' ? '' : ` [${shown}]`}: `)).trim();
-    const chosen = said === '' ? proposal : (listOf(said) ?? []);
+    const faultOf: FaultOf = (text) => (listOf(text)?.length === 0 ? NEEDED : null);
+    const said = person === null ? shown : await askFor(person, question, shown, faultOf);
+    const chosen = said === shown ? proposal : (listOf(said) ?? []);
     if (chosen.length === 0) missing.push(`--${flag} (${question})`);
     return chosen;
   };

@@ -324,6 +324,17 @@ it('init asks a person at a terminal, with what it found as the proposal', async
   );
 });
 
+it('init asks again for what was answered wrong, and keeps the other answers', async ({ skip }) => {
+  if (!existsSync('/usr/bin/script')) return skip('no script program gives a terminal on this machine');
+  await ground.write('one.json', JSON.stringify([{ id: '1', identifier: 'B-1', title: 'x', state: 'oddly named' }]));
+  const answers = ['', 'gihtub', 'file', 'one.json', 'moc', 'mock', '', ',', 'done', 'review'];
+  const output = await atTerminal(`${process.execPath} ${CLI} init AGAIN.md`, answers);
+  expect(output).toContain('foray: an answer is needed');
+  expect(output).toContain('got "gihtub", did you mean "github"?');
+  expect(output).toContain('got "moc", did you mean "mock"?');
+  expect(await ground.read('AGAIN.md')).toMatch(/active_states: \[.*\]\n {2}terminal_states: \[.*\]\n {2}handoff_state: review/);
+});
+
 it('init asks for no variable where one by convention is set', async ({ skip }) => {
   if (!existsSync('/usr/bin/script')) return skip('no script program gives a terminal on this machine');
   const command = `${process.execPath} ${CLI} init --endpoint http://127.0.0.1:9 TOKEN.md`;
