@@ -115,9 +115,6 @@ describe('beside a running service without HTTP', () => {
     expect((await here('logs', 'A-6')).code).toBe(1);
     expect((await here('logs', 'A-6', '--follow')).code).toBe(1);
     expect(await interruptedAfter(['logs', 'A-3', '--follow', file], /succeeded/)).toBe(0);
-    const end =
-      /\{"run_id":"[^"]+","at":"[^"]+Z","type":"run_ended","status":"succeeded","turns":1,"error":null,"text":"1 turns in /;
-    expect(await interruptedAfter(['logs', 'A-3', '--follow', '--format', 'json', file], end)).toBe(0);
   });
 
   it('status --watch shows it again until interrupted', async () => {
@@ -133,12 +130,6 @@ describe('beside a running service without HTTP', () => {
     expect(total['runs']).toBe(groups.reduce((sum, { runs }) => sum + Number(runs), 0));
     expect(stats.groups.map(({ key }) => key).toSorted()).toEqual(['A-1', 'A-2', 'A-3']);
     for (const by of ['day', 'agent', 'state']) expect((await here('stats', '--since', '1h', '--by', by)).code, by).toBe(0);
-    // The mock agent has no price unless the file gives it one.
-    expect(total).toMatchObject({ cost_usd: 0, unpriced_runs: expect.any(Number) as number });
-    expect(total['unpriced_runs']).toBeGreaterThanOrEqual(1);
-    expect((await here('stats', '--by', 'agent')).stdout).toMatch(/^mock .* unknown$/m);
-    expect((await here('status')).stdout).toMatch(/^finished runs: .*, cost unknown$/m);
-    expect(await asJson('status')).toMatchObject({ totals: { cost_usd: 0, unpriced_runs: expect.any(Number) as number } });
   });
 
   it('plan tells what an edit would start, stop and change, and writes nothing', async () => {
@@ -274,6 +265,22 @@ describe('after it', () => {
     const { candidates } = await asJson<{ candidates: readonly Record<string, unknown>[] }>('--dry-run');
     expect(candidates).toContainEqual(expect.objectContaining({ issue_identifier: 'A-2', skip_reason: 'paused' }));
     expect((await here('resume')).code).toBe(0);
+  });
+
+  it('what the runs cost is unknown where no price is, and never nothing', async () => {
+    // The mock agent has no price unless the file gives it one.
+    const { total } = await asJson<{ total: Record<string, number> }>('stats');
+    expect(total).toMatchObject({ cost_usd: 0, unpriced_runs: expect.any(Number) as number });
+    expect(total['unpriced_runs']).toBeGreaterThanOrEqual(1);
+    expect((await here('stats', '--by', 'agent')).stdout).toMatch(/^mock .* unknown$/m);
+    expect((await here('status')).stdout).toMatch(/^finished runs: .*, cost unknown$/m);
+    expect(await asJson('status')).toMatchObject({ totals: { cost_usd: 0, unpriced_runs: expect.any(Number) as number } });
+  });
+
+  it('following the log as JSON tells how each run ended', async () => {
+    const end =
+      /\{"run_id":"[^"]+","at":"[^"]+Z","type":"run_ended","status":"succeeded","turns":1,"error":null,"text":"1 turns in /;
+    expect(await interruptedAfter(['logs', 'A-3', '--follow', '--format', 'json', file], end)).toBe(0);
   });
 
   it('a dry run ends with a table, or with one object', async () => {
