@@ -134,7 +134,7 @@ describe('the daemon, put together', () => {
 
   it('tells the warnings of an edit, which wakes what waits at the cap for just that', async () => {
     await putIssues('todo');
-    const body = '{{ index .issue.labels 7 }}';
+    const body = '{{ index .issue.title 999 }}';
     await start(await write({ body }));
     await expect.poll(() => records, PATIENCE).toContain('retry scheduled');
     await write({ body, extra: '# a comment changes nothing' });

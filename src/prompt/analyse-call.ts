@@ -6,19 +6,20 @@ import { BOOL, NIL, NUMBER, STRING, type Alternatives, type Shape } from './vari
 export interface Known {
   readonly at: number;
   readonly shapes: Alternatives;
+  /** Those of the shapes that are nil or maybe empty, and that no condition had looked at before. */
+  readonly untested: Alternatives;
   /** The value itself, where the template spells it. */
   readonly literal?: TemplateValue;
+  /** How the template names the value, where it does. */
+  readonly text?: string;
 }
 
-type MapShape = Shape & { readonly kind: 'map' };
-type ReportKey = (at: number, map: MapShape, key: string) => void;
-
-/** The shapes a function can return for what it is given. */
-export function analyseCall(name: string, args: readonly Known[], reportKey: ReportKey): Alternatives {
+/** The shapes a function other than `index` can return for what it is given. */
+export function analyseCall(name: string, args: readonly Known[]): Alternatives {
   const definition = FUNCTIONS.get(name);
   if (definition?.stopsAt !== undefined) return firstThatStops(args, definition.stopsAt);
   if (definition && definition.result !== 'operand') return [RESULTS[definition.result]];
-  return name === 'index' ? indexed(args, reportKey) : fallback(args);
+  return fallback(args);
 }
 
 const RESULTS = { bool: BOOL, number: NUMBER, string: STRING } as const;
@@ -58,18 +59,4 @@ function fallback([first, second]: readonly Known[]): Alternatives {
 function ofTruth({ shapes, literal }: Known, wanted: boolean): Alternatives {
   if (literal !== undefined) return truth(literal) === wanted ? shapes : [];
   return wanted ? withoutNil(shapes) : shapes.filter((shape) => shape.kind !== 'map');
-}
-
-function indexed([value, ...keys]: readonly Known[], reportKey: ReportKey): Alternatives {
-  return keys.reduce((shapes, key) => union(shapes.flatMap((shape) => indexedBy(shape, key, reportKey))), value?.shapes ?? []);
-}
-
-function indexedBy(shape: Shape, key: Known, reportKey: ReportKey): Alternatives {
-  if (shape.kind === 'list') return shape.items;
-  if (shape.kind === 'string') return [NUMBER];
-  if (shape.kind !== 'map') return [];
-  if (typeof key.literal !== 'string') return Object.values(shape.fields).flat();
-  if (Object.hasOwn(shape.fields, key.literal)) return shape.fields[key.literal] ?? [];
-  reportKey(key.at, shape, key.literal);
-  return [];
 }

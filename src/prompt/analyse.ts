@@ -1,6 +1,7 @@
 import { fieldHint, shortName } from './spelling.ts';
 import { flowWithin, forgetLoop, goOnBehind, heldIn, type Flow } from './analyse-flow.ts';
-import { findFormatFault } from './printf.ts';
+import { reportArguments } from './analyse-arguments.ts';
+import { analyseIndex } from './analyse-index.ts';
 import { analyseCall, literalShape, union, withoutNil, type Known } from './analyse-call.ts';
 import {
   pathText,
@@ -14,7 +15,16 @@ import {
   type Template,
 } from './template.ts';
 import { NUMBER, ROOT, STRING, type Alternatives, type Shape } from './variables.ts';
-import { type TemplateProblem, type Analysis, noteTest, whileTesting, outsideTest } from './analyse-pass.ts';
+import {
+  noteLook,
+  noteTest,
+  outsideTest,
+  reportLack,
+  untested,
+  whileTesting,
+  type Analysis,
+  type TemplateProblem,
+} from './analyse-pass.ts';
 
 /** Enough for a person to start with; also bounds the work of finding positions. */
 const MOST_PROBLEMS = 100;
@@ -51,6 +61,7 @@ function analysePass(template: Template, variables: Alternatives[]): Analysis {
     tested: new Set(),
     allTested: false,
     testing: false,
+    tried: 0,
     changed: false,
   };
   analyseNodes(analysis, template.nodes, [ROOT]);
@@ -95,7 +106,9 @@ function analysePipe(analysis: Analysis, pipe: Pipe, dot: Alternatives): Alterna
 
 function analyseRange(analysis: Analysis, node: RangeNode, dot: Alternatives): void {
   const { pipe } = node;
-  const over = withoutNil(analyseExpression(analysis, pipe.value, dot).shapes);
+  const { shapes } = analyseExpression(analysis, pipe.value, dot);
+  noteLook(analysis, shapes);
+  const over = withoutNil(shapes);
   const usable = over.filter(
     (shape) => shape.kind === 'list' || shape.kind === 'map' || (shape.kind === 'number' && pipe.sets.length < 2),
   );
@@ -129,43 +142,42 @@ function analyseExpression(analysis: Analysis, expression: Expression, dot: Alte
   const { at } = expression;
   switch (expression.kind) {
     case 'literal':
-      return { at, shapes: [literalShape(expression.value)], literal: expression.value };
+      return { at, shapes: [literalShape(expression.value)], untested: [], literal: expression.value };
     case 'dot':
-      return { at, shapes: noteTest(analysis, dot) };
+      return readValue(analysis, { at, text: '.', shapes: dot });
     case 'variable': {
-      const { slot } = expression;
-      return { at, shapes: noteTest(analysis, heldIn(analysis.flow, slot) ?? analysis.variables[slot] ?? [], slot) };
+      const { slot, name } = expression;
+      const shapes = heldIn(analysis.flow, slot) ?? analysis.variables[slot] ?? [];
+      return readValue(analysis, { at, text: shortName(name), shapes }, slot);
     }
-    case 'field':
-      return { at, shapes: noteTest(analysis, analyseField(analysis, expression, dot)) };
+    case 'field': {
+      const shapes = analyseField(analysis, expression, dot);
+      return readValue(analysis, { at, text: pathText(expression, expression.path.length), shapes });
+    }
     case 'call':
-      return { at, shapes: callShapes(analysis, expression, dot) };
+      return callResult(analysis, expression, dot);
     case 'pipeline':
       return expression.stages.reduce<Known>(
-        (piped, stage) => ({ at: stage.at, shapes: callShapes(analysis, stage, dot, piped) }),
+        (piped, stage) => callResult(analysis, stage, dot, piped),
         analyseExpression(analysis, expression.first, dot),
       );
   }
 }
 
-function callShapes(analysis: Analysis, call: Expression & { kind: 'call' }, dot: Alternatives, piped?: Known): Alternatives {
+function readValue(analysis: Analysis, value: Omit<Known, 'untested'>, slot?: number): Known {
+  const known = { ...value, untested: untested(analysis, value.shapes) };
+  noteTest(analysis, value.shapes, slot);
+  return known;
+}
+
+function callResult(analysis: Analysis, call: Expression & { kind: 'call' }, dot: Alternatives, piped?: Known): Known {
   const readArgs = () => call.args.map((arg) => analyseExpression(analysis, arg, dot));
   // The operands of and, or guard each other from left to right.
   const own = call.name === 'and' || call.name === 'or' ? whileTesting(analysis, readArgs) : readArgs();
   const args = piped ? [...own, piped] : own;
-  if (call.name === 'printf') reportFormat(analysis, call.at, args);
-  return analyseCall(call.name, args, (at, map, key) => {
-    const check = map === ROOT ? 'template.unknown_variable' : 'template.unknown_field';
-    const message = `the map has no entry ${JSON.stringify(shortName(key))}${fieldHint(key, Object.keys(map.fields))}`;
-    analysis.problems.push({ at, severity: 'error', check, message });
-  });
-}
-
-/** A format that the template spells fails in the same way for every issue. */
-function reportFormat(analysis: Analysis, at: number, [format, ...args]: readonly Known[]): void {
-  const fault = typeof format?.literal === 'string' ? findFormatFault(format.literal, args.length) : undefined;
-  if (fault === undefined) return;
-  analysis.problems.push({ at, severity: 'error', check: 'template.printf', message: `printf: ${fault}` });
+  reportArguments(analysis, call.name, call.at, args);
+  const shapes = call.name === 'index' ? analyseIndex(analysis, args) : analyseCall(call.name, args);
+  return { at: call.at, shapes, untested: untested(analysis, shapes) };
 }
 
 function analyseField(analysis: Analysis, expression: FieldExpression, dot: Alternatives): Alternatives {
@@ -218,8 +230,5 @@ function reportMissing(
 
 function reportNil(analysis: Analysis, expression: FieldExpression, index: number, present: Alternatives): void {
   if (analysis.allTested || present.every((shape) => analysis.tested.has(shape))) return;
-  const { at = 0 } = expression.path[index] ?? {};
-  const owner = pathText(expression, index);
-  const message = `${owner} may be nil, and then this fails; guard it with {{ if ${owner} }}`;
-  analysis.problems.push({ at, severity: 'warning', check: 'template.nil_field', message });
+  reportLack(analysis, expression.path[index]?.at ?? 0, 'nil', pathText(expression, index));
 }

@@ -224,4 +224,34 @@ describe('the analyser against the renderer', () => {
       { numRuns: 700, seed: SEED },
     );
   });
+
+  it('reports an error of a call: rendering fails whatever the data are', () => {
+    const values = fc.oneof(
+      fromRoot,
+      fc.constantFrom('1', '-2.5', '"a"', 'true', 'nil', '(default 3 .issue.priority)', '"%d"', '"%s"'),
+    );
+    // The operands of and, or are judged even where they are not evaluated.
+    const names = [...FUNCTIONS].flatMap(([name, { stopsAt }]) => (stopsAt === undefined ? [name] : []));
+    const sources = fc
+      .tuple(fc.constantFrom(...names), fc.array(values, { minLength: 1, maxLength: 3 }))
+      .map(([name, args]) => `{{ ${name} ${args.join(' ')} }}`);
+    fc.assert(
+      fc.property(sources, (source) => {
+        const errors = errorsOf(source);
+        for (const data of errors ? [FULL, BARE, COUNTING] : [])
+          expect(failureOf(source, data), `${source}\n${errors}`).toBeDefined();
+      }),
+      { numRuns: 2000, seed: SEED },
+    );
+  });
 });
+
+/** Undefined without one; so are calls with too few or too many arguments, which are found before. */
+function errorsOf(source: string): string | undefined {
+  try {
+    return analyseTemplate(parseTemplate(source)).find(({ severity }) => severity === 'error')?.message;
+  } catch (error) {
+    if (error instanceof TemplateError) return undefined;
+    throw error;
+  }
+}

@@ -32,7 +32,7 @@ describe('the table of variables', () => {
     expect(paths([ROOT], '')).toEqual(
       `.issue.id .issue.identifier .issue.title .issue.description .issue.priority .issue.priority? .issue.state .issue.branch_name
       .issue.url .issue.labels[] .issue.assignee .issue.issue_type .issue.parent.id .issue.parent.identifier .issue.parent?
-      .issue.comments[].id .issue.comments[].author .issue.comments[].body .issue.comments[].created_at .issue.comments?
+      .issue.comments[].id .issue.comments[].author .issue.comments[].body .issue.comments[].created_at
       .issue.blocked_by[].id .issue.blocked_by[].identifier .issue.blocked_by[].state .issue.blocked_by[].display_id .issue.blocked_by?
       .issue.created_at .issue.updated_at .attempt .run.turn_number .run.max_turns .run.is_continuation
       .ci_failure.status .ci_failure.check_runs[].name .ci_failure.check_runs[].status .ci_failure.check_runs[].conclusion
@@ -105,7 +105,7 @@ describe('templateData', () => {
 
   it('gives nil or empty for what is absent', () => {
     expect(templateData(BARE_SUBJECT)).toMatchObject({
-      issue: { priority: null, branch_name: '', parent: null, comments: null, blocked_by: null },
+      issue: { priority: null, branch_name: '', parent: null, comments: [], blocked_by: null },
       attempt: 0,
       run: { turn_number: 1, is_continuation: false },
       ci_failure: null,

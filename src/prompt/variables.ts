@@ -10,7 +10,7 @@ export type Shape =
   | { readonly kind: 'list'; readonly items: Alternatives }
   | { readonly kind: 'map'; readonly fields: Readonly<Record<string, Alternatives>> };
 
-/** The shapes a value may have. Shapes are compared by identity, so each stands in the table once. */
+/** The shapes a value may have. Shapes are compared by identity, so each map, list and nil stands in the table once. */
 export type Alternatives = readonly Shape[];
 
 export const NIL: Shape = { kind: 'nil' };
@@ -18,13 +18,13 @@ export const BOOL: Shape = { kind: 'bool' };
 export const NUMBER: Shape = { kind: 'number' };
 export const STRING: Shape = { kind: 'string' };
 
-const PLAIN_SHAPES: Readonly<Record<DataShape & string, Alternatives>> = {
-  text: [STRING],
-  'text or absent': [STRING, NIL],
-  number: [NUMBER],
-  'number or null': [NUMBER, NIL],
-  'number or absent': [NUMBER, NIL],
-  flag: [BOOL],
+const PLAIN_SHAPES: Readonly<Record<DataShape & string, () => Alternatives>> = {
+  text: () => [STRING],
+  'text or absent': () => orNil(STRING),
+  number: () => [NUMBER],
+  'number or null': () => orNil(NUMBER),
+  'number or absent': () => orNil(NUMBER),
+  flag: () => [BOOL],
 };
 const declaredMaps = new Map<DataFields, Shape>();
 
@@ -36,23 +36,23 @@ export const ROOT = mapOf({
       identifier: [STRING],
       title: [STRING],
       description: [STRING],
-      priority: [NUMBER, NIL],
+      priority: orNil(NUMBER),
       state: [STRING],
       branch_name: [STRING],
       url: [STRING],
       labels: [listOf(STRING)],
       assignee: [STRING],
       issue_type: [STRING],
-      parent: [mapOf({ id: [STRING], identifier: [STRING] }), NIL],
-      comments: [listOf(mapOf({ id: [STRING], author: [STRING], body: [STRING], created_at: [STRING] })), NIL],
-      blocked_by: [listOf(mapOf({ id: [STRING], identifier: [STRING], state: [STRING], display_id: [STRING] })), NIL],
+      parent: orNil(mapOf({ id: [STRING], identifier: [STRING] })),
+      comments: [listOf(mapOf({ id: [STRING], author: [STRING], body: [STRING], created_at: [STRING] }))],
+      blocked_by: orNil(listOf(mapOf({ id: [STRING], identifier: [STRING], state: [STRING], display_id: [STRING] }))),
       created_at: [STRING],
       updated_at: [STRING],
     }),
   ],
   attempt: [NUMBER],
   run: [mapOf({ turn_number: [NUMBER], max_turns: [NUMBER], is_continuation: [BOOL] })],
-  ...Object.fromEntries(PROMPTING.map(({ prompt }) => [prompt.variable, [...shapesOf(prompt.shape), NIL]])),
+  ...Object.fromEntries(PROMPTING.map(({ prompt }) => [prompt.variable, orNil(...shapesOf(prompt.shape))])),
 });
 
 /** The data of one rendering, of the shape of ROOT. */
@@ -92,7 +92,7 @@ function issueData(issue: Issue): TemplateMap {
     assignee: issue.assignee,
     issue_type: issue.issueType,
     parent: issue.parent ? { id: issue.parent.id, identifier: issue.parent.identifier } : null,
-    comments: issue.comments?.map(({ id, author, body, createdAt }) => ({ id, author, body, created_at: createdAt })) ?? null,
+    comments: issue.comments?.map(({ id, author, body, createdAt }) => ({ id, author, body, created_at: createdAt })) ?? [],
     blocked_by: issue.blockedBy?.map(blockerData) ?? null,
     created_at: issue.createdAt,
     updated_at: issue.updatedAt,
@@ -121,7 +121,7 @@ function inTemplate(shape: DataShape, value: unknown): TemplateValue {
 
 /** What a template can know of the data that a reaction declares. */
 function shapesOf(shape: DataShape): Alternatives {
-  if (typeof shape === 'string') return PLAIN_SHAPES[shape];
+  if (typeof shape === 'string') return PLAIN_SHAPES[shape]();
   if (isListShape(shape)) return [{ kind: 'list', items: shapesOf(shape[0]) }];
   const known = declaredMaps.get(shape) ?? mapOf(fieldsOf(shape));
   declaredMaps.set(shape, known);
@@ -134,6 +134,11 @@ function fieldsOf(shape: DataFields): Readonly<Record<string, Alternatives>> {
 
 function mapOf(fields: Readonly<Record<string, Alternatives>>): Shape & { readonly kind: 'map' } {
   return { kind: 'map', fields };
+}
+
+/** With a nil of its own, so that a test of one value says nothing of another. */
+function orNil(...shapes: Alternatives): Alternatives {
+  return [...shapes, { kind: 'nil' }];
 }
 
 function listOf(item: Shape): Shape {
