@@ -17,7 +17,7 @@ const ONE_REFERENCE = new RegExp(`^\\$(?:\\{${NAME}\\}|${NAME})$`);
 
 /** Replaces `$NAME` and `${NAME}` where the mode allows it; anything else stays as it is written. */
 export function expand(text: string, mode: Expansion, env: Env): Expanded {
-  if (mode === 'none' || (mode === 'whole' && !ONE_REFERENCE.test(text))) return { value: text, variables: [], unset: [] };
+  if (!isReplaced(text, mode)) return { value: text, variables: [], unset: [] };
   const variables: string[] = [];
   const value = text.replace(REFERENCE, (_, braced?: string, bare?: string) => {
     const name = braced ?? bare ?? '';
@@ -25,6 +25,19 @@ export function expand(text: string, mode: Expansion, env: Env): Expanded {
     return valueIn(env, name);
   });
   return { value, variables, unset: variables.filter((name) => valueIn(env, name) === '') };
+}
+
+function isReplaced(text: string, mode: Expansion): boolean {
+  return mode === 'anywhere' || (mode === 'whole' && ONE_REFERENCE.test(text));
+}
+
+/** Why references stand as they are written; null where there are none or they are replaced. */
+export function literalNote(text: string | undefined, mode: Expansion): string | null {
+  if (text === undefined || isReplaced(text, mode)) return null;
+  const names = referencesIn(text).map((name) => `$${name}`);
+  if (names.length === 0) return null;
+  const why = mode === 'whole' ? 'only a value that is one reference and nothing else is' : 'write the value itself';
+  return `${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} not replaced here: ${why}`;
 }
 
 /** The names of all variables that a text may refer to. */

@@ -3,7 +3,7 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { ScmConnection } from '../domain/model/settings.ts';
 import type { ReactionKind } from '../domain/model/reaction.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
-import { type ExpandedConnection, unsetNote } from './expand.ts';
+import { type ExpandedConnection, literalNote, unsetNote } from './expand.ts';
 import { managedProjects } from './reaction-projects.ts';
 import { activeKinds, type MergeRequestSide, onlyActive } from './reactions.ts';
 import { REACTION_KINDS } from '../domain/reactions/registry.ts';
@@ -178,7 +178,12 @@ function connect(
     const isOwn = (own?.[key]?.value ?? '') !== '';
     return isOwn && faults[key] !== undefined ? [unusableKey(kind, name, key, faults[key])] : [];
   });
-  return { connection, problems: [...problems, ...wrong] };
+  const literal = (['endpoint', 'project'] as const).flatMap((key): Problem[] => {
+    const note = literalNote(block?.role[key], provider.expansion[key]);
+    const message = `${name}.${key}: ${note}`;
+    return note === null ? [] : [{ severity: 'warning', check: `${kind}.${key}.not_expanded`, message, key: [name, key] }];
+  });
+  return { connection, problems: [...problems, ...wrong, ...literal] };
 }
 
 function missingKey(

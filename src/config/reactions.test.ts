@@ -211,6 +211,17 @@ describe('faults of reactions', () => {
     expect(lines(`${TRACKER}\n${yaml}`)).toEqual([line]);
   });
 
+  it('a variable in a key of the block that takes none', () => {
+    const providers = fakeContext().providers.map((provider) => ({
+      ...provider,
+      expansion: { ...provider.expansion, endpoint: 'whole' as const },
+    }));
+    const yaml = 'reactions: { auto_merge: { provider: gitlab } }\ngitlab: { api_key: k, endpoint: "https://$HOST/x" }';
+    expect(lines(`${TRACKER}\n${yaml}`, { providers })).toEqual([
+      'warning: nsproject.endpoint.not_expanded: gitlab.endpoint: $HOST is not replaced here: only a value that is one reference and nothing else is (line 4, column 23)',
+    ]);
+  });
+
   it('a target state that is the handoff state', () => {
     const yaml = TRACKER.replace('[done]', '[done, review]');
     expect(lines(`${yaml}\nreactions: { merge_completion: { provider: gitlab, target_state: Review } }`)).toContain(

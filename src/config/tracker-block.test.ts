@@ -59,6 +59,16 @@ describe('the tracker block', () => {
       ],
     ],
     [
+      'a variable in a key that takes none',
+      'tracker: { kind: jira, endpoint: "https://$HOST.example/${PATH_OF_IT}", api_key: k, project: $KEY }',
+      [
+        'warning: tracker.endpoint.not_expanded: tracker.endpoint: $HOST and $PATH_OF_IT are not replaced here: only a value that is one reference and nothing else is (line 2, column 24)',
+        'warning: tracker.project.not_expanded: tracker.project: $KEY is not replaced here: write the value itself (line 2, column 85)',
+      ],
+    ],
+    ['a dollar that begins no name', 'tracker: { kind: jira, endpoint: "https://x/$1", api_key: k, project: A$ }', []],
+    ['a variable in a key that the kind does not read', FILE_TRACKER.replace('kind: file', 'kind: file, project: $KEY'), []],
+    [
       'a required key of the wrong type is reported once',
       'tracker: { kind: github, api_key: 123456, project: a/b }',
       ['error: tracker.api_key: must be a string, got a number; put it in quotes (line 2, column 26)'],

@@ -1,7 +1,7 @@
 import { sameState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
-import { type ExpandedConnection, unsetNote } from './expand.ts';
+import { type ExpandedConnection, literalNote, unsetNote } from './expand.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { didYouMean, nearestWord } from '../lib/nearest-word.ts';
 import { blockNames, fullName, writtenName } from './blocks.ts';
@@ -33,6 +33,8 @@ export function checkTracker(tracker: ReadTracker, isFaulty: CheckedFrontMatter[
     ...judged('endpoint', checkRequired(tracker, 'endpoint', tracker.provider.requires.endpoint)),
     ...judged('api_key', checkRequired(tracker, 'api_key', tracker.provider.requires.apiKey)),
     ...judged('project', checkRequired(tracker, 'project', tracker.provider.requires.project)),
+    ...judged('endpoint', checkReplaced(tracker, 'endpoint')),
+    ...judged('project', checkReplaced(tracker, 'project')),
     ...judged('active_states', checkActiveStates(tracker)),
     ...checkOverlap(tracker),
     ...checkHandoff(tracker),
@@ -63,6 +65,14 @@ function checkRequired(tracker: ReadTracker, key: ConnectionKey, required: boole
   return [
     problem('warning', `tracker.${key}.unset_variable`, `tracker.${key} is incomplete${unsetNote(expanded)}${instead}`, key),
   ];
+}
+
+/** A name that is taken for the value itself is found out only when the tracker knows no such project or host. */
+function checkReplaced({ provider, section }: ReadTracker, key: 'endpoint' | 'project'): readonly Problem[] {
+  // It reads neither.
+  if (provider.kind === 'file') return [];
+  const note = literalNote(section[key], provider.expansion[key]);
+  return note === null ? [] : [problem('warning', `tracker.${key}.not_expanded`, `tracker.${key}: ${note}`, key)];
 }
 
 /** What the error is called by those who read error kinds. */
