@@ -1,5 +1,5 @@
 import { isMap, isScalar, parseDocument, visit } from 'yaml';
-import type { Document, YAMLMap } from 'yaml';
+import type { Document, ScalarTag, YAMLMap } from 'yaml';
 import { once } from '../../lib/once.ts';
 import { placeOf } from './json-text.ts';
 import { readPlain, type PlainValue } from './plain-matter.ts';
@@ -31,6 +31,23 @@ export class MarkdownFault extends Error {
     this.place = place;
   }
 }
+
+/** Text that stands in a front matter which is written anew as it stood in the old one. */
+export class Verbatim {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const VERBATIM: ScalarTag = {
+  tag: 'tag:foray,2026:verbatim',
+  default: true,
+  identify: (value) => value instanceof Verbatim,
+  resolve: (text) => text,
+  stringify: ({ value }) => (value as Verbatim).text,
+};
 
 const OPENING = /^\uFEFF?---[ \t]*\r?\n/;
 const CLOSING = /^---[ \t]*\r?$/m;
@@ -69,7 +86,7 @@ function textsOf(plain: ReadonlyMap<string, PlainValue>): Record<string, unknown
 
 function parseMatter(matter: string, place: (offset: number) => string): Document & { contents: YAMLMap } {
   // Level 'error' keeps the library from printing.
-  const document = parseDocument(matter, { prettyErrors: false, logLevel: 'error' });
+  const document = parseDocument(matter, { prettyErrors: false, logLevel: 'error', customTags: [VERBATIM] });
   const [fault] = document.errors;
   if (fault !== undefined) throw new MarkdownFault(fault.message, place(fault.pos[0]));
   if (!isMap(document.contents)) throw new MarkdownFault('the front matter must be keys with values', place(0));

@@ -144,17 +144,34 @@ describe('editMarkdown', () => {
 
   it.each([
     {
-      what: 'stands in braces',
-      before: '{id: 007, state: todo, labels: [b]} # by hand\n',
-      after: '{ id: "007", state: "In, Review", labels: [ b ] } # by hand\n',
+      what: 'in braces',
+      before: '{id: 007, state: todo,labels: [b], n: 1.50, ok: true} # by hand\n',
+      after: '{id: 007, state: "In, Review",labels: [b], n: 1.50, ok: true} # by hand\n',
     },
     {
-      what: 'has a state that others refer to',
-      before: 'id: 1 # mine\nstate: &s todo\nold: *s\n',
-      after: 'id: "1" # mine\nstate: In, Review\nold: todo\n',
+      what: 'that others refer to',
+      before: 'id: 1 # mine\nstate: &s todo\nold: *s\nolder: *s\ntext: >-\n  a\n  b\n',
+      after: 'id: 1 # mine\nstate: In, Review\nold: &s todo\nolder: *s\ntext: >-\n  a\n  b\n',
     },
-  ])('writes front matter anew that $what', ({ before, after }) => {
+    {
+      what: 'that nothing refers to any more',
+      before: 'state: &s "todo"\nn: 0x1F\n',
+      after: 'state: &s "In, Review"\nn: 0x1F\n',
+    },
+  ])('changes a state $what and nothing else', ({ before, after }) => {
     expect(edit(withMatter(before), { type: 'state', state: 'In, Review' })).toBe(withMatter(after));
+  });
+
+  it.each([
+    { before: '{id: 1, ok: true}\n', after: '{id: 1, ok: true, labels: [x]}\n' },
+    { before: '{id: 1, labels: [a],}\n', after: '{id: 1, labels: [a, x],}\n' },
+    { before: 'n: 1\nlabels: &l [b]\nmine: *l\n', after: 'n: 1\nlabels: [b, x]\nmine: &l [b]\n' },
+    {
+      before: 'n: 1.50 # mine\nok: true\nhex: 0x1F\nnone: ~\nlist: &l [007, b]\nlabels: *l\n',
+      after: 'n: 1.50 # mine\nok: true\nhex: 0x1F\nnone: ~\nlist: [ 007, b ]\nlabels:\n  - "007"\n  - b\n  - x\n',
+    },
+  ])('keeps the numbers and truths beside a label of %j', ({ before, after }) => {
+    expect(edit(withMatter(before), { type: 'add_label', label: 'x' })).toBe(withMatter(after));
   });
 
   it.each([

@@ -1,32 +1,56 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isMap, isScalar, isSeq, stringify, visit } from 'yaml';
-import type { Node, Pair, Range, YAMLMap, YAMLSeq } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, stringify, visit } from 'yaml';
+import type { Alias, Node, Pair, Range, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { sameState } from '../../domain/model/issue.ts';
 import { EditRefusedError, listOrRefuse, sameLabel } from './edit.ts';
 import type { TimedEdit } from './edit.ts';
-import { MarkdownFault, parseMarkdown } from './front-matter.ts';
+import { MarkdownFault, parseMarkdown, Verbatim } from './front-matter.ts';
 import type { MarkdownFile } from './front-matter.ts';
 import { isPlain, type PlainValue } from './plain-matter.ts';
 
 /**
- * Changes the front matter of one issue file and leaves every other character as it is; where that cannot be done, as in a
- * map within braces or with a value that others refer to, the front matter is written anew. Null: nothing to change.
+ * Changes the front matter of one issue file and leaves every other character as it is; where that cannot be done, as with
+ * a list that is an alias, the front matter is written anew. Null: nothing to change.
  */
 export function editMarkdown(before: MarkdownFile, edit: TimedEdit): MarkdownFile | null {
-  try {
-    return editInPlace(before, edit);
-  } catch (error) {
-    if (!(error instanceof EditRefusedError) && !(error instanceof MarkdownFault)) throw error;
-    return writeAnew(before, edit);
+  const ways = [() => editInPlace(before, before, edit), () => editInPlace(before, withoutAnchor(before, KEYS[edit.type]), edit)];
+  for (const way of ways) {
+    try {
+      return way();
+    } catch (error) {
+      if (!(error instanceof EditRefusedError) && !(error instanceof MarkdownFault)) throw error;
+    }
   }
+  return writeAnew(before, edit);
 }
 
-function editInPlace(before: MarkdownFile, edit: TimedEdit): MarkdownFile | null {
-  const changed = applyEdit(before, edit);
+function editInPlace(before: MarkdownFile, start: MarkdownFile, edit: TimedEdit): MarkdownFile | null {
+  const changed = applyEdit(start, edit);
   if (changed === null) return null;
   const after = withTime(changed, edit.at);
   requireOnlyChange(before, after, edit);
   return after;
+}
+
+/** Lets the first of those that refer to a value hold it, so that it can change without them. */
+function withoutAnchor(file: MarkdownFile, key: string): MarkdownFile {
+  const { matter } = file;
+  const node = nodeOf(file.map(), key);
+  const [start, end] = rangeOf(node);
+  const anchor = isScalar(node) || isSeq(node) ? `&${node.anchor}` : '';
+  const alias = aliasesIn(file.map()).find(({ source }) => `&${source}` === anchor);
+  const at = matter.lastIndexOf(anchor, start);
+  if (alias === undefined || matter.slice(at + anchor.length, start).trim() !== '')
+    throw new EditRefusedError(`nothing refers to ${key}`);
+  const [from, to] = rangeOf(alias);
+  const value = matter.slice(start, end);
+  return parseMarkdown(join(file, `${matter.slice(0, at)}${matter.slice(start, from)}${anchor} ${value}${matter.slice(to)}`));
+}
+
+function aliasesIn(map: YAMLMap): readonly Alias[] {
+  const found: Alias[] = [];
+  visit(map, { Alias: (_, alias) => void found.push(alias) });
+  return found;
 }
 
 function writeAnew(before: MarkdownFile, edit: TimedEdit): MarkdownFile {
@@ -43,7 +67,7 @@ function writeAnew(before: MarkdownFile, edit: TimedEdit): MarkdownFile {
 function editedValue(data: MarkdownFile['data'], edit: TimedEdit): unknown {
   if (edit.type === 'state') return edit.state;
   const list = listOrRefuse(data[KEYS[edit.type]], KEYS[edit.type]);
-  if (edit.type === 'comment') return [...list, edit.comment];
+  if (edit.type === 'comment') return [...list, { ...edit.comment }];
   if (edit.type === 'add_label') return [...list, edit.label];
   return list.filter((label) => !sameLabel(label, edit.label));
 }
@@ -51,11 +75,19 @@ function editedValue(data: MarkdownFile['data'], edit: TimedEdit): unknown {
 /** In the order and with the remarks it has. What others refer to is written out at each place: it may differ now. */
 function renderAnew({ head, copy, data }: MarkdownFile, value: unknown, { type, at }: TimedEdit): string {
   const document = copy();
-  visit(document, { Alias: (_, alias) => document.createNode(alias.resolve(document)?.toJS(document)) });
+  visit(document, { Alias: (_, alias) => alias.resolve(document)?.clone() as Node });
   visit(document, { Value: (_, node) => void delete node.anchor });
   document.set(KEYS[type], value);
   if ('updated_at' in data) document.set('updated_at', at);
+  visit(document, { Scalar: (_, node) => keepText(node) });
   return document.toString({ lineWidth: 0 }).replaceAll('\n', head.endsWith('\r\n') ? '\r\n' : '\n');
+}
+
+/** A number or a truth is read as its text, which would be put in quotes. */
+function keepText(node: Scalar): void {
+  const { type, value, source, tag } = node;
+  if (type === 'PLAIN' && tag === undefined && value === source && !source?.includes('\n'))
+    node.value = new Verbatim(source ?? '');
 }
 
 export function textOf(file: MarkdownFile): string {
@@ -86,7 +118,7 @@ function requireOnlyChange(old: MarkdownFile, now: MarkdownFile, edit: TimedEdit
   const key = KEYS[edit.type];
   const others = (file: MarkdownFile): unknown => ({ ...file.data, [key]: null, updated_at: null });
   const same = isDeepStrictEqual(others(old), others(now)) && old.body === now.body;
-  if (!same || !isApplied(now.data[key], edit)) throw unsafe(edit);
+  if (!same || !isApplied(now.data[key], editedValue(old.data, edit))) throw unsafe(edit);
 }
 
 function unsafe({ type }: TimedEdit): EditRefusedError {
@@ -95,16 +127,14 @@ function unsafe({ type }: TimedEdit): EditRefusedError {
 
 const KEYS = { state: 'state', comment: 'comments', add_label: 'labels', remove_label: 'labels' } as const;
 
-function isApplied(value: unknown, edit: TimedEdit): boolean {
-  if (edit.type === 'state') return value === edit.state;
-  const list = listOrRefuse(value, edit.type);
-  if (edit.type === 'comment') return isDeepStrictEqual(list.at(-1), { ...edit.comment });
-  return list.some((label) => sameLabel(label, edit.label)) === (edit.type === 'add_label');
+function isApplied(value: unknown, wanted: unknown): boolean {
+  return isDeepStrictEqual(Array.isArray(wanted) ? (value ?? []) : value, wanted);
 }
 
 function setValue(file: MarkdownFile, key: string, value: string): string {
   const { start, end, quoted } = file.plain?.get(key) ?? placeOfValue(nodeOf(file.map(), key));
-  const rendered = quoted || /[^ -~]/.test(value) ? JSON.stringify(value) : withoutQuotes(value);
+  const inBraces = file.plain === null && file.map().flow === true;
+  const rendered = quoted || /[^ -~]/.test(value) ? JSON.stringify(value) : inBraces ? renderFlow(value) : withoutQuotes(value);
   const old = file.matter.slice(start, end);
   const before = file.matter.slice(0, start);
   const gap = before.endsWith(':') ? ' ' : '';
@@ -126,11 +156,13 @@ function append(file: MarkdownFile, key: string, entry: unknown): string {
   const node = map.has(key) ? nodeOf(map, key) : null;
   const lineBreak = file.head.endsWith('\r\n') ? '\r\n' : '\n';
   const block = (indentation: string): string => renderBlock(entry, indentation, lineBreak);
+  if (node === null && map.flow === true) return appendInBraces(file, `${key}: [${renderFlow(entry)}]`);
   if (node === null) return join(file, `${file.matter}${key}:${lineBreak}${block('  ')}`);
   if (isSeq(node) && node.flow === true && node.items.length > 0) {
     const [, end] = rangeOf(node.items.at(-1) as Node);
     return join(file, `${file.matter.slice(0, end)}, ${renderFlow(entry)}${file.matter.slice(end)}`);
   }
+  if (isAlias(node)) throw new EditRefusedError(`${key} stands elsewhere`);
   const [start, end] = rangeOf(node);
   if (isSeq(node) && node.flow !== true) {
     const indentation = file.matter.slice(file.matter.lastIndexOf('\n', start) + 1, start);
@@ -141,6 +173,13 @@ function append(file: MarkdownFile, key: string, entry: unknown): string {
   return join(file, `${file.matter.slice(0, start)}${gap}[${renderFlow(entry)}]${file.matter.slice(end)}`);
 }
 
+function appendInBraces(file: MarkdownFile, pair: string): string {
+  const last = file.map().items.at(-1) as Pair<Node, Node | null> | undefined;
+  if (last === undefined) throw new EditRefusedError('the front matter is empty');
+  const [, end] = rangeOf(last.value ?? last.key);
+  return join(file, `${file.matter.slice(0, end)}, ${pair}${file.matter.slice(end)}`);
+}
+
 function renderBlock(entry: unknown, indentation: string, lineBreak: string): string {
   const lines = stringify([entry], { lineWidth: 0 }).trimEnd().split('\n');
   return lines.map((line) => (line === '' ? lineBreak : `${indentation}${line}${lineBreak}`)).join('');
@@ -148,7 +187,7 @@ function renderBlock(entry: unknown, indentation: string, lineBreak: string): st
 
 /** JSON is YAML too; a plain word looks better without its quotes. */
 function renderFlow(entry: unknown): string {
-  const plain = typeof entry === 'string' && /^[A-Za-z][\w-]*$/.test(entry) && stringify(entry).trimEnd() === entry;
+  const plain = typeof entry === 'string' && /^[A-Za-z](?:[\w -]*[\w-])?$/.test(entry) && stringify(entry).trimEnd() === entry;
   return plain ? entry : JSON.stringify(entry);
 }
 
@@ -165,8 +204,7 @@ function removeEntry(file: MarkdownFile, key: string, index: number): string {
 
 function nodeOf(map: YAMLMap, key: string): Node {
   const pair = map.items.find((item) => isScalar(item.key) && item.key.value === key) as Pair<unknown, Node> | undefined;
-  if (pair?.value == null || map.flow === true || !isMap(map))
-    throw new EditRefusedError(`${key} cannot be found in its front matter`);
+  if (pair?.value == null || !isMap(map)) throw new EditRefusedError(`${key} cannot be found in its front matter`);
   return pair.value;
 }
 
