@@ -50,7 +50,7 @@ export function checkBlock<T>(schema: z.ZodType<T>, raw: unknown, name: BlockNam
     if (result.success) return { value: result.data, problems, faulty };
     if (result.error.issues.map((issue) => unquoteNumber(left, issue)).includes(true)) continue;
     // A key that was taken out may now be missing: its fault has been told.
-    const fresh = result.error.issues.filter(
+    const fresh = narrowest(result.error.issues).filter(
       (issue) => !faulty.has(keyOf(issue).join('.')) || issue.code === 'unrecognized_keys',
     );
     // All sentences come first: taking out one entry of a list must not change what is said about the next.
@@ -71,6 +71,17 @@ function refusingUnknown<T>(schema: z.ZodType<T>): z.ZodType<T> {
   const strict = STRICT.get(schema) ?? schema.strict();
   STRICT.set(schema, strict);
   return strict as z.ZodType<T>;
+}
+
+/** A whole number has the bounds of what is exact, and mostly others within them. */
+function narrowest(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
+  return issues.filter((issue) => !issues.some((other) => isNarrower(other, issue)));
+}
+
+function isNarrower(one: z.core.$ZodIssue, other: z.core.$ZodIssue): boolean {
+  if (one.path.join('.') !== other.path.join('.')) return false;
+  if (one.code === 'too_big' && other.code === 'too_big') return one.maximum < other.maximum;
+  return one.code === 'too_small' && other.code === 'too_small' && one.minimum > other.minimum;
 }
 
 /** Integers may be quoted everywhere, also where a kind's own schema asks for plain numbers. */

@@ -69,7 +69,9 @@ export function amount(about: string) {
   const schema = z.transform((value: unknown, context) => {
     const number = typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
     if (typeof number === 'number' && number >= 0 && number <= Number.MAX_SAFE_INTEGER) return number;
-    context.issues.push({ code: 'custom', message: 'must be a number of at least 0', input: value, params: SHOW_VALUE });
+    const bound =
+      typeof number === 'number' && number > Number.MAX_SAFE_INTEGER ? `at most ${Number.MAX_SAFE_INTEGER}` : 'at least 0';
+    context.issues.push({ code: 'custom', message: `must be a number of ${bound}`, input: value, params: SHOW_VALUE });
     return z.NEVER;
   });
   return said(schema, { type: ['number', 'string'], pattern: '^\\s*\\d+(\\.\\d+)?\\s*$', minimum: 0, description: about });

@@ -26,6 +26,14 @@ describe('the fault of one key', () => {
       'error: agent.turn_timeout_ms: must be a whole number of at most 2147483647, got 2147483648 (line 4, column 10)',
     ],
     ['agent: { stall_timeout_ms: off }', 'error: agent.stall_timeout_ms: must be a whole number, got "off" (line 4, column 10)'],
+    [
+      'agent: { max_cost_usd: 99999999999999999999 }',
+      'error: agent.max_cost_usd: must be a number of at most 9007199254740991, got 100000000000000000000 (line 4, column 10)',
+    ],
+    [
+      'gitlab: { page_size: 99999999999999999999 }',
+      'error: nsproject.page_size: must be at most 100, got 100000000000000000000 (line 4, column 11)',
+    ],
     ['agent: { max_cost_usd: -0.5 }', 'error: agent.max_cost_usd: must be a number of at least 0, got -0.5 (line 4, column 10)'],
     [
       'agent: { kind: acp, command: x, max_cost_usd: 2 }',
