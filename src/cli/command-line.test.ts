@@ -129,9 +129,14 @@ describe('--strict', () => {
 });
 
 describe('what is wrong with the file, where records are JSON', () => {
-  it.each([[[]], [['--dry-run']]])('is a record with its place, %j', async (flags) => {
-    const file = await fileOf(fileWorkflow({ agents: 'kind: mock', agent: 'kind: claude' }));
-    const { code, stderr } = await runHere(...flags, '--log-format', 'json', file);
+  it.each([
+    { flags: ['--log-format', 'json'], logging: 'level: info' },
+    { flags: ['--dry-run', '--log-format', 'json'], logging: 'level: info' },
+    { flags: [], logging: 'format: json' },
+    { flags: ['--dry-run'], logging: 'format: json' },
+  ])('is a record with its place, %j', async ({ flags, logging }) => {
+    const file = await fileOf(fileWorkflow({ agents: 'kind: mock', agent: 'kind: claude', logging }));
+    const { code, stderr } = await runHere(...flags, file);
     const place = { file, line: expect.any(Number) as number, column: expect.any(Number) as number };
     expect([
       code,

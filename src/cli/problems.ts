@@ -14,7 +14,7 @@ export async function openWorkflow(
   const loaded = await readWorkflowFile(args.workflowPath, process.env);
   const { problems, settings } = loaded;
   if (settings !== null && (!args.isStrict || problems.length === 0)) return requireGood(loaded);
-  const format = args.logFormat ?? settings?.logging.format ?? 'text';
+  const format = args.logFormat ?? loaded.logFormat;
   tellProblems(loaded, format);
   if (settings !== null)
     stderrLog(format).error('foray failed', { error: 'the workflow file has warnings, which --strict refuses' });

@@ -29,6 +29,7 @@ export interface ReadSettings {
   readonly settings: Settings | null;
   readonly dbPath: string | null;
   readonly storeUrl: string | null;
+  readonly logFormat: Settings['logging']['format'];
   readonly problems: readonly Problem[];
   readonly secrets: Secrets;
 }
@@ -49,6 +50,7 @@ export function settingsFrom(data: PlainMap, matter: FrontMatter, context: Place
     // A database that cannot be named is not replaced by the file.
     dbPath: store.problems.length === 0 ? dbPath.path : null,
     storeUrl: store.url,
+    logFormat: read.sections.logging.format,
     problems: [...problemsOf(read, parts, matter, context), ...literal].map((problem) => placed(problem, matter, read)),
     secrets: secretsOf(data, read, parts, context),
   };

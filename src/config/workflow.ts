@@ -23,6 +23,8 @@ export interface LoadedWorkflow {
   readonly dbPath: string | null;
   /** The PostgreSQL database that takes its place; null where there is none. */
   readonly storeUrl: string | null;
+  /** Also when something else is wrong. */
+  readonly logFormat: Settings['logging']['format'];
   readonly body: string;
   readonly bodyLine: number;
   /** Absolute. */
@@ -76,6 +78,7 @@ export function readWorkflow(text: string, workflowPath: string, context: LoadCo
     settings: failed ? null : read.settings,
     dbPath: read.dbPath,
     storeUrl: read.storeUrl,
+    logFormat: read.logFormat,
     body: parts.body,
     bodyLine: parts.bodyLine,
     path: absolute,
@@ -92,6 +95,7 @@ function nothingLoaded(absolute: string, problems: readonly Problem[]): Omit<Loa
     settings: null,
     dbPath: null,
     storeUrl: null,
+    logFormat: 'text',
     body: '',
     bodyLine: 1,
     path: absolute,
@@ -105,6 +109,7 @@ const UNREADABLE: ReadSettings = {
   settings: null,
   dbPath: null,
   storeUrl: null,
+  logFormat: 'text',
   problems: [],
   secrets: { values: [], variables: [] },
 };
