@@ -5,12 +5,12 @@ import type { Durable } from '../domain/model/durable.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
 import type { Watch } from '../domain/model/watch.ts';
-import { endingHold, pauseOfDue } from '../domain/rules/eligibility.ts';
-import { slotHold } from '../domain/rules/slots.ts';
+import { claimHold } from '../domain/rules/eligibility.ts';
+import { isSlotTaken } from '../domain/rules/slots.ts';
 import type { HoldVerdict } from '../domain/model/hold.ts';
-import { heldFor } from '../domain/rules/held-retry.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { entry, type Explanation, type Reason, type Times } from './explanation.ts';
+import { recordedState, type RecordedAround } from './recorded-state.ts';
 import { statesNow, surveyBoard, type Survey, type SurveyDeps, type SurveyedIssue } from './survey.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
@@ -27,7 +27,7 @@ export async function explainBoard(
   for (const { issue } of candidates) held.delete(issue.id);
   const others = [...held.values()].filter(({ issue }) => identifier === null || isAskedAbout(issue));
   const states = await statesNow(tracker, others.filter(isMovable).map(idOf), signal);
-  const around = { state, now: deps.clock.now(), tracker: state.settings.tracker, waitOf };
+  const around = { state, now: deps.clock.now(), waitOf };
   const known = [
     ...candidates.map((candidate) => ofCandidate(state, candidate, around)),
     ...others.map((other) => ofOther(around, other, states?.get(idOf(other)))),
@@ -37,18 +37,12 @@ export async function explainBoard(
   return found.length > 0 ? found : [await ofStranger(state, tracker, identifier, signal)];
 }
 
-export interface RecordsAround extends Pick<Around, 'now' | 'waitOf'>, Pick<State, 'endingElsewhere'> {
-  /** Null for a file that cannot be read. */
-  readonly settings: GoodWorkflow['settings'] | null;
-}
+export type RecordsAround = RecordedAround & Pick<Around, 'waitOf'>;
 
 /** What the records alone tell, where the tracker cannot be asked; nothing of an issue that they do not know. */
-export function explainRecords(
-  { watches, parked, claims, operatorPause }: Durable,
-  { settings, endingElsewhere, ...told }: RecordsAround,
-  identifier: string | null,
-): readonly Explanation[] {
-  const around = { state: { operatorPause, endingElsewhere }, ...told, tracker: settings?.tracker ?? UNTOLD };
+export function explainRecords(durable: Durable, told: RecordsAround, identifier: string | null): readonly Explanation[] {
+  const { watches, parked, claims } = durable;
+  const around = { ...told, state: recordedState(durable, told) };
   const known = [...othersIn(watches, parked, claims).values()].map((other) => ofOther(around, other, undefined));
   return identifier === null ? known : namedIn(known, identifier);
 }
@@ -65,28 +59,22 @@ function sameName(issue: Named, identifier: string): boolean {
   return issue.identifier.toLowerCase() === identifier.toLowerCase();
 }
 
-function ofCandidate(
-  state: State,
-  { issue, verdict }: SurveyedIssue,
-  { waitOf, now }: Pick<Around, 'waitOf' | 'now'>,
-): Explanation {
+function ofCandidate(state: State, { issue, verdict }: SurveyedIssue, { waitOf }: Pick<Around, 'waitOf'>): Explanation {
   if (verdict === null) return entry(issue, null, null, {});
   const claim = state.claims.get(issue.id);
-  if (claim?.phase === 'waiting' && verdict.reason === 'retrying') return ofRetry(state, { issue, claim, verdict }, now);
-  const wait = claim?.phase === 'running' && verdict.reason === 'running' ? waitOf(claim.runId) : null;
-  return entry(issue, verdict.reason, wait ?? verdict.detail, timesOf(state, issue.id, verdict.reason));
+  const { reason, detail } = verdict;
+  if (claim?.phase === 'waiting') return ofWaiting(state, { ...claim, issue }, verdict);
+  const wait = claim?.phase === 'running' && reason === 'running' ? waitOf(claim.runId) : null;
+  return entry(issue, reason, wait ?? detail, timesOf(state, issue.id, reason));
 }
 
-interface Retry {
-  readonly issue: IssueRef;
-  readonly claim: WaitingClaim;
-  readonly verdict: HoldVerdict;
-}
-
-function ofRetry(state: State, { issue, claim, verdict }: Retry, now: number): Explanation {
-  const taken = claim.dueAt <= now ? slotHold(state, issue.state) : null;
-  if (taken !== null) return ofDue(state, claim, taken);
-  return ofWaiting(claim, issue, claim.error ? `attempt ${claim.attempt} follows: ${claim.error}` : verdict.detail);
+/** One of the retry queue, with what keeps it back; where that is only its time, since when and until when. */
+function ofWaiting(state: State, claim: WaitingClaim, held: HoldVerdict): Explanation {
+  const { issue, attempt, error, since, dueAt } = claim;
+  if (isSlotTaken(held)) return ofDue(state, claim, held);
+  if (held.reason !== 'retrying') return entry(issue, held.reason, held.detail, timesOf(state, issue.id, held.reason));
+  const detail = error === '' ? held.detail : `attempt ${attempt} follows: ${error}`;
+  return entry(issue, 'retrying', detail, { since, until: dueAt });
 }
 
 /** One whose time has come waits for a slot; where the hosts set the limit, for one of theirs. */
@@ -103,26 +91,15 @@ function ofDue({ settings }: State, { issue, since }: WaitingClaim, { reason, de
 
 const MORE_PER_HOST = 'wait for a free slot, name more hosts, or raise worker.max_concurrent_agents_per_host';
 
-/** One that waits for its time, or for what the last look at it found. */
-function ofWaiting(claim: WaitingClaim, issue: IssueRef, detail: string): Explanation {
-  const held = heldFor(claim);
-  if (held) return entry(issue, held.reason, held.detail, {});
-  return entry(issue, 'retrying', detail, { since: claim.since, until: claim.dueAt });
-}
-
 /** An issue we hold that is no candidate of this poll. */
 type Other = Watch | Parked | Claim;
 
 /** What those are judged by besides their own record. */
 interface Around {
-  readonly state: Pick<State, 'operatorPause' | 'endingElsewhere'>;
+  readonly state: State;
   readonly now: number;
-  readonly tracker: Pick<TrackerSettings, 'terminalStates' | 'handoffState'>;
   readonly waitOf: Survey['waitOf'];
 }
-
-/** Of a file that cannot be read. */
-const UNTOLD: Around['tracker'] = { terminalStates: [], handoffState: null };
 
 /** By the id of the issue. Of what is held in several ways a claim says most, then what it is parked for. */
 function othersIn(watches: Iterable<Watch>, parked: Iterable<Parked>, claims: Iterable<Claim>): Map<string, Other> {
@@ -139,16 +116,13 @@ function isMovable(other: Other): boolean {
 }
 
 function ofOther(around: Around, other: Other, at: string | undefined): Explanation {
-  const { state, now, tracker, waitOf } = around;
+  const { state, waitOf } = around;
+  const { tracker } = state.settings;
   if ('armedAt' in other) return ofWatched(tracker, other);
   const issue = at ? refIn(other.issue, at) : other.issue;
   if (at && stateIn(tracker.terminalStates, at)) return ofTerminal(issue);
   if ('parkedAt' in other) return entry(issue, 'parked', `${other.reason}: ${other.detail}`, { since: other.parkedAt });
-  const ending = other.phase === 'waiting' ? endingHold(around, issue.id) : null;
-  if (ending) return entry(issue, ending.reason, ending.detail, endingTimes(state, issue.id));
-  const pause = pauseOfDue(state.operatorPause, other, now);
-  if (pause) return entry(issue, pause.reason, pause.detail, sinceOf(state.operatorPause?.since));
-  if (other.phase === 'waiting') return ofWaiting(other, issue, other.error);
+  if (other.phase === 'waiting') return ofWaiting(state, { ...other, issue }, claimHold(around, { ...other, issue }));
   const wait = other.phase === 'running' ? waitOf(other.runId) : null;
   return entry(issue, PHASES[other.phase], wait ?? `attempt ${other.attempt}`, { since: other.since });
 }
@@ -157,7 +131,7 @@ function ofTerminal(issue: Pick<IssueRef, 'identifier' | 'state'>): Explanation 
   return entry(issue, 'terminal', `state "${issue.state}" is a terminal state`, {});
 }
 
-function ofWatched({ handoffState }: Around['tracker'], { issue, mergeRequest, armedAt }: Watch): Explanation {
+function ofWatched({ handoffState }: TrackerSettings, { issue, mergeRequest, armedAt }: Watch): Explanation {
   const { owner, repo, number } = mergeRequest;
   const at = handoffState ?? issue.state;
   return entry({ ...issue, state: at }, 'handed_off', `merge request ${owner}/${repo}#${number} is watched`, { since: armedAt });

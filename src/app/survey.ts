@@ -79,7 +79,7 @@ export async function surveyBoard(
     const mayRead = isAsked || isSpare || !tracker.blockers;
     const blockers = mayRead ? await readBlockers(draft, whole, tracker, signal) : undefined;
     if (blockers !== undefined && tracker.blockers && !isAsked) reads += 1;
-    surveyed.push(judge(draft, whole, blockers));
+    surveyed.push(judge(draft, state, whole, blockers));
   }
   return { candidates: surveyed, state, tracker, waitOf: waitIn(fleet, runOn, deps.version) };
 }
@@ -157,9 +157,10 @@ async function readIfApproved(state: State, issue: Issue, tracker: Tracker, sign
   }
 }
 
-/** One that would run takes its slot, so that the next one sees what is left. */
-function judge(draft: Draft, issue: Issue, read: Answer<readonly Blocker[]> | undefined): SurveyedIssue {
-  const verdict = holdOf(draft, issue, read);
+/** One that would run takes its slot, so that the next newcomer sees what is left. What we hold goes before all newcomers. */
+function judge(draft: Draft, before: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): SurveyedIssue {
+  const state = before.claims.has(issue.id) ? before : draft.state;
+  const verdict = holdOf({ state, now: draft.now }, issue, read);
   const slots = { globalSlots: globalSlots(draft.state), stateSlots: stateSlots(draft.state, issue.state) };
   if (verdict === null) startRun(draft, refOf(issue), FIRST_START);
   return { issue, verdict, ...slots };

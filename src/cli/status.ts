@@ -1,16 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { troublesSince, type Trouble } from '../app/chronicle.ts';
-import { costText, NO_COST, type CostSum } from '../domain/model/cost.ts';
-import type { HandoffClaim, RunningClaim, WaitingClaim } from '../domain/model/claim.ts';
-import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
+import { costText } from '../domain/model/cost.ts';
+import type { Durable } from '../domain/model/durable.ts';
+import type { HoldVerdict } from '../domain/model/hold.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
-import { shownHostOf } from '../domain/model/host-path.ts';
-import type { Run } from '../domain/model/run.ts';
-import { shownName, waitIn } from '../runners/queue/known-workers.ts';
-import type { LifetimeTotals } from '../ports/store.ts';
-import type { Fleet } from '../store/postgres/index.ts';
 import { dollars, duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from './output.ts';
-import { onInterrupt, openReading, serviceFacts, serviceLine, type ReadWorkflow } from './reading.ts';
+import { onInterrupt, openReading, serviceFacts, serviceLine } from './reading.ts';
+import { gather, type Report } from './status-report.ts';
 
 const WATCH_EVERY_MS = 1_000;
 /** What is seen; what has scrolled away is the reader's. */
@@ -36,46 +31,6 @@ export async function showStatus({ workflowPath, watch, asJson }: StatusSettings
     await delay(WATCH_EVERY_MS, undefined, { signal: interrupted }).catch(() => {});
     if (interrupted.aborted) return 0;
   }
-}
-
-interface RunningIssue {
-  readonly claim: RunningClaim | HandoffClaim;
-  readonly run: Run | null;
-  /** Null for the machine of the service. */
-  readonly host: string | null;
-  /** What it waits for in the queue of the workers; null for one that was given to one of them, or runs elsewhere. */
-  readonly waits: string | null;
-}
-
-interface Report {
-  readonly reading: ReadWorkflow;
-  readonly durable: Durable;
-  readonly running: readonly RunningIssue[];
-  readonly waiting: readonly WaitingClaim[];
-  readonly troubles: readonly Trouble[];
-  readonly totals: Pick<LifetimeTotals, 'runs' | 'totalTokens' | 'seconds' | keyof CostSum>;
-}
-
-const NO_TOTALS = { runs: 0, totalTokens: 0, seconds: 0, ...NO_COST };
-
-async function gather(reading: ReadWorkflow): Promise<Report> {
-  const { records } = reading;
-  const durable = (await records?.load()) ?? NOTHING_DURABLE;
-  const held = durable.claims.filter((claim) => claim.phase !== 'waiting');
-  const fleet = held.length === 0 ? null : ((await records?.fleet()) ?? null);
-  const waitOf = waitIn(fleet, reading.loaded.settings?.agent.runOn ?? null, FORAY_VERSION);
-  const running = await Promise.all(
-    held.map(async (claim) => {
-      const runId = claim.phase === 'running' ? claim.runId : claim.handoff.runId;
-      const waits = claim.phase === 'running' ? waitOf(runId) : null;
-      const host = waits === null ? (workerOf(runId, fleet) ?? hostOf(claim, durable)) : null;
-      return { claim, run: (await records?.findRun(runId))?.run ?? null, host, waits };
-    }),
-  );
-  const waiting = durable.claims.filter((claim) => claim.phase === 'waiting').toSorted((a, b) => a.dueAt - b.dueAt);
-  // Of a service that has ended nobody needs to know what kept it back.
-  const troubles = records?.daemon ? await troublesSince(records.daemon.startedAt, records) : [];
-  return { reading, durable, running, waiting, troubles, totals: (await records?.totals()) ?? NO_TOTALS };
 }
 
 /** What keeps everything back first, then a table of each thing that goes on or waits. */
@@ -135,13 +90,18 @@ function printWaiting({ waiting }: Report, now: number): void {
   printTitle(`\nWaiting (${waiting.length})`);
   printTable(
     ['ISSUE', 'ATTEMPT', 'DUE IN', 'WHY'],
-    waiting.map(({ issue, attempt, dueAt, error }) => [
+    waiting.map(({ claim: { issue, attempt, dueAt, error }, held }) => [
       issue.identifier,
       String(attempt),
       dueAt <= now ? 'now' : duration(dueAt - now),
-      error || 'continues',
+      held === null ? error || 'continues' : heldText(held, error),
     ]),
   );
+}
+
+function heldText({ reason, detail }: HoldVerdict, error: string): string {
+  const isTold = error === '' || error.includes(detail);
+  return `held, ${reason}: ${detail}${isTold ? '' : ` (${error})`}`;
 }
 
 /** Issues that wait for a person. */
@@ -194,7 +154,13 @@ function factsOf({ reading, durable, running, waiting, troubles, totals }: Repor
       total_tokens: run?.tokensMeasured === true ? run.tokens.totalTokens : null,
       cost_usd: run?.costUsd ?? null,
     })),
-    retrying: waiting.map(({ issue, attempt, dueAt, error }) => ({ ...nameOf(issue), attempt, due_at: iso(dueAt), error })),
+    retrying: waiting.map(({ claim: { issue, attempt, dueAt, error }, held }) => ({
+      ...nameOf(issue),
+      attempt,
+      due_at: iso(dueAt),
+      error,
+      held,
+    })),
     parked: durable.parked.map(({ issue, reason, detail, parkedAt }) => ({
       ...nameOf(issue),
       reason,
@@ -220,20 +186,6 @@ function factsOf({ reading, durable, running, waiting, troubles, totals }: Repor
 }
 
 const NO_PLACE = { file: null, line: null, column: null };
-
-/** The worker that a run was given to, from the first moment on. */
-function workerOf(runId: string, fleet: Fleet | null): string | null {
-  const holder = fleet?.holders.get(runId);
-  const worker = fleet?.workers.find(({ id }) => id === holder);
-  return worker === undefined || fleet === null ? null : shownName(worker, fleet.workers);
-}
-
-/** Where its workspace is; null for the machine of the service. */
-function hostOf({ issue }: RunningClaim | HandoffClaim, { workspaces }: Durable): string | null {
-  const own = workspaces.filter(({ issueId }) => issueId === issue.id);
-  const [last] = own.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
-  return last === undefined ? null : shownHostOf(last.path);
-}
 
 function nameOf(issue: IssueRef) {
   return { issue_id: issue.id, issue_identifier: issue.identifier, title: issue.title, state: issue.state, url: issue.url };

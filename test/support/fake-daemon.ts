@@ -161,6 +161,7 @@ export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
     agentKind: 'mock',
     running: [],
     retrying: [],
+    retryHolds: new Map(),
     parked: [],
     holds: [],
     pauses: [],

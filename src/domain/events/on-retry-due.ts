@@ -4,7 +4,7 @@ import { earliestDue, type WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
 import { announce, ask, change, dropWatch, isPending, settleRead, park, putClaim, type Draft } from '../draft.ts';
 import { blockersHold, INCOMPLETE } from '../rules/dispatch-filters.ts';
-import { removalHold } from '../rules/eligibility.ts';
+import { removalHold, serviceHold } from '../rules/eligibility.ts';
 import { heldError, heldFor } from '../rules/held-retry.ts';
 import { globalSlots, hasOpenSlot, isSlotTaken, slotHold } from '../rules/slots.ts';
 import type { Event } from '../model/event.ts';
@@ -65,13 +65,7 @@ export function nextRetry(state: State): number {
 }
 
 export function mayStartRuns(state: State): boolean {
-  return (
-    state.lifecycle === 'serving' &&
-    state.operatorPause === null &&
-    state.preflightProblem === null &&
-    globalSlots(state) > 0 &&
-    !state.pauses.has(state.settings.agent.kind)
-  );
+  return serviceHold(state) === null && globalSlots(state) > 0;
 }
 
 /** The waiting issue as the tracker has it now: it runs, waits on, or is let go. */

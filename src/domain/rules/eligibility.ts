@@ -1,11 +1,11 @@
 import { budgetSpent } from './budget.ts';
-import type { Claim } from '../model/claim.ts';
+import type { Claim, WaitingClaim } from '../model/claim.ts';
 import { stateIn, type Blocker, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason, HoldVerdict } from '../model/hold.ts';
 import type { TrackerSettings } from '../model/settings.ts';
 import type { State } from '../model/state.ts';
-import { newcomerSlotHold } from './slots.ts';
+import { newcomerSlotHold, slotHold } from './slots.ts';
 import { heldFor, UNTIL_READ } from './held-retry.ts';
 import { completionOf } from '../reactions/after-merge.ts';
 
@@ -17,7 +17,7 @@ export interface Moment {
 
 /** The filters that cost nothing, in the order people ask about them. Blockers and slots come after. */
 export function cheapHold({ state, now }: Moment, issue: IssueRef): HoldVerdict | null {
-  const { tracker, agent } = state.settings;
+  const { tracker } = state.settings;
   if (!isComplete(issue)) return hold('incomplete_record', 'the record lacks an id, identifier, title or state');
   const inactive = inactiveHold(tracker, issue.state);
   if (inactive) return inactive;
@@ -33,11 +33,8 @@ export function cheapHold({ state, now }: Moment, issue: IssueRef): HoldVerdict 
   if (ending) return ending;
   const completion = completionHold(state, issue);
   if (completion) return completion;
-  if (state.lifecycle !== 'serving') return hold('draining', 'the service is stopping, or watches another tracker');
-  if (state.operatorPause !== null) return hold('paused', pauseDetail(state.operatorPause));
-  if (state.preflightProblem !== null) return hold('preflight_failed', state.preflightProblem);
-  const pause = state.pauses.get(agent.kind);
-  if (pause) return hold('agent_paused', pause.reason);
+  const service = serviceHold(state);
+  if (service) return service;
   const budget = budgetSpent(state, issue.id);
   if (budget) return hold(budget.reason, budget.detail);
   return null;
@@ -64,11 +61,33 @@ function judgeState({ activeStates, terminalStates }: TrackerSettings, issueStat
   return null;
 }
 
-function claimHold(moment: Moment, claim: Claim): HoldVerdict {
-  const isWaiting = claim.phase === 'waiting';
-  const ending = isWaiting ? endingHold(moment, claim.issue.id) : null;
-  const held = ending ?? pauseOfDue(moment.state.operatorPause, claim, moment.now) ?? (isWaiting ? heldFor(claim) : null);
+/** What keeps every session from starting, whatever its issue. */
+export function serviceHold({ lifecycle, operatorPause, preflightProblem, pauses, settings }: State): HoldVerdict | null {
+  if (lifecycle !== 'serving') return hold('draining', 'the service is stopping, or watches another tracker');
+  if (operatorPause !== null) return hold('paused', pauseDetail(operatorPause));
+  if (preflightProblem !== null) return hold('preflight_failed', preflightProblem);
+  const pause = pauses.get(settings.agent.kind);
+  return pause === undefined ? null : hold('agent_paused', pause.reason);
+}
+
+/** Why an issue that we hold is not started now. */
+export function claimHold(moment: Moment, claim: Claim): HoldVerdict {
+  const held = claim.phase === 'waiting' ? waitingHold(moment, claim) : null;
   return held ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
+}
+
+/** What keeps a waiting run back besides its time; null where only that does. A handoff that is due is tried all the same. */
+export function waitingHold(moment: Moment, claim: WaitingClaim): HoldVerdict | null {
+  const { state, now } = moment;
+  const { issue, then, dueAt } = claim;
+  const isDue = then.kind === 'run' && dueAt <= now;
+  const isRead = state.pending['read-issue']?.has(issue.id) ?? false;
+  return (
+    endingHold(moment, issue.id) ??
+    (isDue ? serviceHold(state) : null) ??
+    heldFor(claim) ??
+    (isDue && !isRead ? slotHold(state, issue.state) : null)
+  );
 }
 
 /** One that started now would work beside its last session. */
@@ -79,12 +98,6 @@ export function endingHold(
   const until = state.endingElsewhere.get(issueId);
   if (until === undefined || until <= now) return null;
   return hold('ending_elsewhere', `its last session may go on elsewhere until ${new Date(until).toISOString()}`);
-}
-
-/** The time of a waiting run has come, and only the pause keeps it back. A handoff is tried all the same. */
-export function pauseOfDue(pause: OperatorPause | null, claim: Claim, now: number): HoldVerdict | null {
-  if (pause === null || claim.phase !== 'waiting') return null;
-  return claim.then.kind === 'run' && claim.dueAt <= now ? hold('paused', pauseDetail(pause)) : null;
 }
 
 /** A run that started now would lose its workspace under its agent. */

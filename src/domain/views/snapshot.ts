@@ -1,15 +1,16 @@
 import { addTokens, type TokenUsage } from '../model/agent-event.ts';
 import { earliestDue, type AgentPause, type Parked, type WaitingClaim } from '../model/claim.ts';
 import { personFor } from '../reactions/progress.ts';
-import { presentHold } from '../rules/eligibility.ts';
+import { waitingHold } from '../rules/eligibility.ts';
 import { globalSlots } from '../rules/slots.ts';
 import { isNotification, type NotificationTarget } from '../model/notification.ts';
 import type { PostponedPoll, Quota } from '../model/quota.ts';
 import type { OperatorPause } from '../model/operator.ts';
-import type { Hold } from '../model/hold.ts';
+import type { Hold, HoldVerdict } from '../model/hold.ts';
 import type { PollState } from '../model/poll.ts';
 import type { State, Totals } from '../model/state.ts';
 import type { ReactionProgress } from '../model/watch.ts';
+import { presentOf } from './present-hold.ts';
 import type { StartFault } from './start-fault.ts';
 import { type RunningView, runningView, handingOff } from './running-view.ts';
 import { type WatchView, watchView } from './watch-view.ts';
@@ -23,6 +24,8 @@ export interface Snapshot {
   readonly agentKind: string;
   readonly running: readonly RunningView[];
   readonly retrying: readonly RetryView[];
+  /** What keeps issues of the retry queue back besides their time, by issue id. */
+  readonly retryHolds: ReadonlyMap<string, HoldVerdict>;
   readonly parked: readonly Parked[];
   readonly holds: readonly Hold[];
   readonly pauses: readonly AgentPause[];
@@ -132,6 +135,9 @@ export function snapshotOf(state: State, now: number, { storeProblem, startFault
       (a, b) => a.startedAt - b.startedAt,
     ),
     retrying: waiting(state).map(retryView),
+    get retryHolds() {
+      return retryHoldsOf(state, now);
+    },
     parked: [...state.parked.values(), ...escalated(state)],
     get holds() {
       return holdsOf(state, now);
@@ -160,11 +166,16 @@ export function snapshotOf(state: State, now: number, { storeProblem, startFault
 function holdsOf(state: State, now: number): readonly Hold[] {
   const kept = HOLDS.get(state);
   if (kept !== undefined && now < kept.until) return kept.holds;
-  const holds = [...state.holds.values()].map((hold) => ({ ...hold, ...presentHold({ state, now }, hold) }));
+  const holds = [...state.holds.values()].map((hold) => presentOf({ state, now }, hold));
   const later = waiting(state).filter(({ dueAt }) => dueAt > now);
   const endings = [...state.endingElsewhere.values()].filter((until) => until > now);
   HOLDS.set(state, { holds, until: Math.min(earliestDue(later), ...endings) });
   return holds;
+}
+
+function retryHoldsOf(state: State, now: number): ReadonlyMap<string, HoldVerdict> {
+  const held = waiting(state).map((claim) => [claim.issue.id, waitingHold({ state, now }, claim)] as const);
+  return new Map(held.filter((entry): entry is [string, HoldVerdict] => entry[1] !== null));
 }
 
 const HOLDS = new WeakMap<State, { readonly holds: readonly Hold[]; readonly until: number }>();

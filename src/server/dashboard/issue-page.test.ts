@@ -40,6 +40,17 @@ describe('the page of an issue', () => {
     expect(text).toContain('Mend hooks.after_create of the workflow file. It is tried again by itself');
   });
 
+  it('says what keeps a retry back whose time has come', async () => {
+    const retrying = [aRetry('A-1', { dueAt: NOON - 60_000, error: '' })];
+    const retryHolds = new Map([['id-A-1', { reason: 'agent_paused', detail: 'usage limit reached' } as const]]);
+    const daemon = createFakeDaemon({ current: aSnapshot({ retrying, retryHolds }) });
+    const { text } = await load('/issues/A-1', daemon);
+    expect(text).toContain('and is held: agent paused. usage limit reached');
+    expect(text).toContain("It starts when the limit of the agent's provider lifts.");
+    expect(text).not.toContain('by itself when it is due');
+    expect((await load('/', daemon)).text).toContain('agent paused');
+  });
+
   it.each([
     ['SHOP-412', 'running', 'A session has run for 22m 12s , turn 4', 'when somebody stops it', ['stop']],
     [

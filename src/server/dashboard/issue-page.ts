@@ -5,9 +5,9 @@ import { shownState } from '../../domain/model/issue.ts';
 import type { Context } from 'hono';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
 import { remedyForRun } from '../../domain/model/remedies.ts';
-import type { HoldReason } from '../../domain/model/hold.ts';
+import type { HoldReason, HoldVerdict } from '../../domain/model/hold.ts';
 import type { JournalEntry } from '../../domain/views/chronicle.ts';
-import type { Snapshot } from '../../domain/views/snapshot.ts';
+import type { RetryView, Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../api/v1.ts';
 import { findIssueRecord, type IssueStatus, type IssueRecord } from '../issue-record.ts';
@@ -124,7 +124,8 @@ function mendText(error: string): TemplatePart {
 }
 
 /** Why it is where it is, and what would change that. */
-function explain({ place, running, retry, parked, hold, watch }: IssueRecord, { generatedAt: now }: Snapshot): Explanation {
+function explain({ place, running, retry, parked, hold, watch }: IssueRecord, snapshot: Snapshot): Explanation {
+  const { generatedAt: now } = snapshot;
   if (place === 'running' && running !== null) {
     return {
       reason: html`A session has run for ${clock('since', running.startedAt, now)}, turn ${running.turnCount}. Last event:
@@ -132,13 +133,7 @@ function explain({ place, running, retry, parked, hold, watch }: IssueRecord, { 
       change: 'It ends by itself, by its budget, by a new state of the issue, or when somebody stops it.',
     };
   }
-  if (place === 'waiting' && retry !== null) {
-    return {
-      reason: html`It waits for another try, ${clock('until', retry.dueAt, now)} (attempt ${retry.attempt}).
-      ${foldedText(retry.error, 'retry-error')}`,
-      change: html`${mendText(retry.error)}It is tried again by itself when it is due, or now when somebody asks for it.`,
-    };
-  }
+  if (place === 'waiting' && retry !== null) return ofRetry(retry, snapshot);
   if (place === 'parked' && parked !== null) {
     return {
       reason: html`It needs a person (${wordsOf(parked.reason)}), ${clock('ago', parked.parkedAt, now)}.
@@ -164,6 +159,25 @@ function explain({ place, running, retry, parked, hold, watch }: IssueRecord, { 
       change: 'An active state in the tracker starts it anew.',
     };
   return { reason: 'Nothing is being done for it.', change: 'An active state in the tracker starts it.' };
+}
+
+function ofRetry(retry: RetryView, { retryHolds, generatedAt: now }: Snapshot): Explanation {
+  const held = retryHolds.get(retry.issueId);
+  if (held !== undefined) return heldRetry(retry, held);
+  return {
+    reason: html`It waits for another try, ${clock('until', retry.dueAt, now)} (attempt ${retry.attempt}).
+    ${foldedText(retry.error, 'retry-error')}`,
+    change: html`${mendText(retry.error)}It is tried again by itself when it is due, or now when somebody asks for it.`,
+  };
+}
+
+/** Its time alone does not start it. */
+function heldRetry({ attempt, error }: RetryView, { reason, detail }: HoldVerdict): Explanation {
+  return {
+    reason: html`It waits for another try (attempt ${attempt}) and is held: ${wordsOf(reason)}.
+    ${foldedText(detail, 'hold-detail')} ${!error.includes(detail) && foldedText(error, 'retry-error')}`,
+    change: HOLD_ENDS[reason] ?? 'It is tried again by itself when that is over.',
+  };
 }
 
 const HOLD_ENDS: Readonly<Partial<Record<HoldReason, string>>> = {

@@ -1,3 +1,4 @@
+import type { HoldVerdict } from '../../domain/model/hold.ts';
 import type { RunningView } from '../../domain/views/running-view.ts';
 import type { RetryView, Snapshot } from '../../domain/views/snapshot.ts';
 import { issueActions } from './actions.ts';
@@ -43,13 +44,13 @@ export function runningPanel(snapshot: Snapshot, query: BoardQuery): Html {
   );
 }
 
-export function retryPanel({ retrying, generatedAt: now }: Snapshot, query: BoardQuery): Html {
+export function retryPanel({ retrying, retryHolds, generatedAt: now }: Snapshot, query: BoardQuery): Html {
   const rows = selectRows(retrying, query, (row) => ({ ...named(row), more: [row.error], at: row.dueAt }));
   const columns: readonly Column<RetryView>[] = [
     { label: 'Issue', cell: (row) => issueCell(named(row)) },
     { label: 'Attempt', style: 'figure', cell: (row) => row.attempt },
     { label: 'Due', style: 'figure', onPhone: true, cell: (row) => clock('until', row.dueAt, now) },
-    { label: 'Error', cell: (row) => foldedText(row.error, `error-${row.issueId}`) },
+    { label: 'Error', cell: (row) => [heldChip(retryHolds.get(row.issueId)), foldedText(row.error, `error-${row.issueId}`)] },
     {
       label: 'Actions',
       style: 'act',
@@ -66,6 +67,11 @@ export function retryPanel({ retrying, generatedAt: now }: Snapshot, query: Boar
       empty: retrying.length > 0 ? NOT_FOUND : 'No issue waits for another try. One whose run fails comes back here by itself.',
     }),
   );
+}
+
+/** Why one that is due does not start. */
+function heldChip(held: HoldVerdict | undefined): TemplatePart {
+  return held !== undefined && html`<span title="${held.detail}">${chip('warn', wordsOf(held.reason))}</span>`;
 }
 
 export const NOT_FOUND = 'Nothing here contains what you look for.';
