@@ -43,3 +43,28 @@ describe('a retry', () => {
     expect(shown(snapshotOf({ ...player.state, occupied: 1 }, player.now))).toEqual(['retrying', null]);
   });
 });
+
+describe('the time of a hold', () => {
+  const since = ({ state, now }: Player, at = now): number | undefined => snapshotOf(state, at).holds[0]?.since;
+
+  it('of an issue parked since the last poll is that of the parking', () => {
+    const { player } = retrying();
+    player.now += 3_000;
+    player.operator({ kind: 'stop', identifier: 'T-1' });
+    expect(since(player)).toBe(player.state.parked.get('1')?.parkedAt);
+  });
+
+  it('of a pause since the last poll is that of the pause', () => {
+    const player = createPlayer(settingsWith({ agent: { maxConcurrentAgents: 1 } }));
+    player.poll([issueWith({ id: '2' }), ONE]);
+    player.now += 3_000;
+    player.operator({ kind: 'pause', reason: '' });
+    expect(since(player)).toBe(player.now);
+  });
+
+  it('of a retry that is due and held is that at which it fell due', () => {
+    const { player, dueAt } = retrying();
+    player.operator({ kind: 'pause', reason: '' });
+    expect(since(player, dueAt + 5_000)).toBe(dueAt);
+  });
+});
