@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { TrackerError } from '../domain/model/errors.ts';
 import type { Tracker } from '../ports/tracker.ts';
-import { checkBeforePolls, proveTracker, startWords, tellSlowPolls } from './check-tracker.ts';
+import { answeredOrTold, checkBeforePolls, proveTracker, startWords, tellSlowPolls } from './check-tracker.ts';
 
 const signal = new AbortController().signal;
 const facts = { method: 'GET', path: '/', detail: 'slow down' } as const;
@@ -14,6 +14,12 @@ function check(preflight: () => Promise<void>) {
     answer: proveTracker({ kind: 'repoissues', preflight } as unknown as Tracker, tell, { pollMs: 30_000, signal }),
   };
 }
+
+it('whoever starts nothing has the tracker answer', async () => {
+  const preflight = vi.fn<NonNullable<Tracker['preflight']>>(async () => {});
+  await answeredOrTold({ kind: 'repoissues', preflight } as unknown as Tracker, () => {}, signal, { mustAnswer: true });
+  expect(preflight).toHaveBeenCalledWith(signal, { mustAnswer: true });
+});
 
 it('after a failure that was told, silence is not', () => {
   const told: string[] = [];

@@ -2,7 +2,7 @@ import { TrackerError } from '../domain/model/errors.ts';
 import type { Notice, Notices } from '../domain/model/notice.ts';
 import type { TellRetry } from '../ports/provider.ts';
 import type { Logger } from '../ports/runtime.ts';
-import type { Tracker } from '../ports/tracker.ts';
+import type { PreflightOptions, Tracker } from '../ports/tracker.ts';
 
 /** A tracker that has not answered by then is told of: nobody should look at silence. */
 const PATIENCE_MS = 800;
@@ -34,8 +34,13 @@ export async function proveTracker(
 export type TellSilence = (kind: string) => void;
 
 /** The tracker's own check; one that takes long is told of. */
-export async function answeredOrTold(tracker: Tracker, tell: TellSilence, signal: AbortSignal): Promise<void> {
-  await whileTold(tracker, tell, async () => tracker.preflight?.(signal));
+export async function answeredOrTold(
+  tracker: Tracker,
+  tell: TellSilence,
+  signal: AbortSignal,
+  options?: PreflightOptions,
+): Promise<void> {
+  await whileTold(tracker, tell, async () => tracker.preflight?.(signal, options));
 }
 
 /** Does what may have to wait for the tracker; that it waits is told of. */

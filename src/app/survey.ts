@@ -58,7 +58,7 @@ export async function surveyBoard(
 ): Promise<Survey> {
   const adapters = await adaptersOf(workflow, deps);
   const { tracker } = adapters;
-  await answeredOrTold(tracker, silenceTo(deps.logger), signal);
+  await answeredOrTold(tracker, silenceTo(deps.logger), signal, { mustAnswer: true });
   const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
   const { settings } = adapters.workflow;
   const { runOn } = settings.agent;
