@@ -1,6 +1,7 @@
 import type { Claim, Parked, WaitingClaim } from '../domain/model/claim.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { refIn, sameState, stateIn, type IssueRef } from '../domain/model/issue.ts';
+import { byName, isNamed } from '../domain/model/issue-name.ts';
 import type { Durable } from '../domain/model/durable.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { State } from '../domain/model/state.ts';
@@ -21,20 +22,19 @@ export async function explainBoard(
   identifier: string | null,
   signal: AbortSignal,
 ): Promise<readonly Explanation[]> {
-  const isAskedAbout = (issue: Named): boolean => identifier !== null && sameName(issue, identifier);
+  const isAskedAbout = (issue: IssueRef): boolean => identifier !== null && isNamed(issue, identifier);
   const { candidates, state, tracker, waitOf } = await surveyBoard(workflow, deps, signal, isAskedAbout);
   const held = othersIn(state.watches.values(), state.parked.values(), state.claims.values());
   for (const { issue } of candidates) held.delete(issue.id);
   const others = [...held.values()].filter(({ issue }) => identifier === null || isAskedAbout(issue));
   const states = await statesNow(tracker, others.filter(isMovable).map(idOf), signal);
   const around = { state, now: deps.clock.now(), waitOf };
-  const known = [
-    ...candidates.map((candidate) => ofCandidate(state, candidate, around)),
-    ...others.map((other) => ofOther(around, other, states?.get(idOf(other)))),
+  const known: readonly Explained[] = [
+    ...candidates.map((candidate) => [candidate.issue, ofCandidate(state, candidate, around)] as const),
+    ...others.map((other) => [other.issue, ofOther(around, other, states?.get(idOf(other)))] as const),
   ];
-  if (identifier === null) return known;
   const found = namedIn(known, identifier);
-  return found.length > 0 ? found : [await ofStranger(state, tracker, identifier, signal)];
+  return identifier === null || found.length > 0 ? found : [await ofStranger(state, tracker, identifier, signal)];
 }
 
 export type RecordsAround = RecordedAround & Pick<Around, 'waitOf'>;
@@ -43,20 +43,23 @@ export type RecordsAround = RecordedAround & Pick<Around, 'waitOf'>;
 export function explainRecords(durable: Durable, told: RecordsAround, identifier: string | null): readonly Explanation[] {
   const { watches, parked, claims } = durable;
   const around = { ...told, state: recordedState(durable, told) };
-  const known = [...othersIn(watches, parked, claims).values()].map((other) => ofOther(around, other, undefined));
-  return identifier === null ? known : namedIn(known, identifier);
+  const others = [...othersIn(watches, parked, claims).values()];
+  return namedIn(
+    others.map((other) => [other.issue, ofOther(around, other, undefined)]),
+    identifier,
+  );
 }
 
-/** By the name as it was given, else ignoring case. */
-function namedIn(known: readonly Explanation[], identifier: string): readonly Explanation[] {
-  const exact = known.filter((entry) => entry.identifier === identifier);
-  return exact.length > 0 ? exact : known.filter((entry) => sameName(entry, identifier));
+type Explained = readonly [IssueRef, Explanation];
+
+/** Those of this name; all where none is asked for. */
+function namedIn(known: readonly Explained[], name: string | null): readonly Explanation[] {
+  const meant = name === null ? known : byName(name, (isMeant) => nonEmpty(known.filter(([issue]) => isMeant(issue))));
+  return (meant ?? []).map(([, explanation]) => explanation);
 }
 
-type Named = Pick<IssueRef, 'identifier'>;
-
-function sameName(issue: Named, identifier: string): boolean {
-  return issue.identifier.toLowerCase() === identifier.toLowerCase();
+function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 function ofCandidate(state: State, { issue, verdict }: SurveyedIssue, { waitOf }: Pick<Around, 'waitOf'>): Explanation {
@@ -74,7 +77,8 @@ function ofWaiting(state: State, claim: WaitingClaim, held: HoldVerdict): Explan
   if (isSlotTaken(held)) return ofDue(state, claim, held);
   if (held.reason !== 'retrying') return entry(issue, held.reason, held.detail, timesOf(state, issue.id, held.reason));
   const detail = error === '' ? held.detail : `attempt ${attempt} follows: ${error}`;
-  return entry(issue, 'retrying', detail, { since, until: dueAt });
+  // What a service left running is put into the queue by whoever looks, so that it has no times of its own.
+  return entry(issue, 'retrying', detail, since < state.startedAt ? { since, until: dueAt } : {});
 }
 
 /** One whose time has come waits for a slot; where the hosts set the limit, for one of theirs. */

@@ -1,5 +1,6 @@
 import type { Parked } from '../domain/model/claim.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
+import { byName } from '../domain/model/issue-name.ts';
 import type { Hold } from '../domain/model/hold.ts';
 import { stateGivenSince } from '../domain/views/chronicle.ts';
 import type { RunningView } from '../domain/views/running-view.ts';
@@ -30,13 +31,9 @@ export interface IssueRecord extends RunList {
   readonly watch: WatchView | null;
 }
 
-/** By the name as it was given, else by its qualified form, else ignoring case; null when nobody has heard of it. */
+/** Null when nobody has heard of an issue of this name. */
 export async function findIssueRecord(daemon: Daemon, snapshot: Snapshot, name: string): Promise<IssueRecord | null> {
-  const lower = name.toLowerCase();
-  const found =
-    firstIssue(snapshot, (identifier) => identifier === name) ??
-    firstIssue(snapshot, (_, displayIdentifier) => displayIdentifier === name) ??
-    firstIssue(snapshot, (identifier) => identifier.toLowerCase() === lower);
+  const found = byName(name, (isMeant) => firstIssue(snapshot, isMeant));
   const identifier = found?.identifier ?? name;
   const tracker = daemon.trackerOf(identifier);
   // One that is at work is shown with its own history alone; of one that is only remembered, what there is.
@@ -87,17 +84,21 @@ function placeOf({ running, retry, parked, hold, watch, runs }: Omit<IssueRecord
 /** Of everybody the snapshot speaks of; those with the fullest record first. There may be thousands: only the one found is written out. */
 function firstIssue(
   { running, retrying, parked, holds, watches }: Snapshot,
-  isMeant: (identifier: string, displayIdentifier: string | null) => boolean,
+  isMeant: (issue: Pick<IssueRef, 'identifier' | 'displayIdentifier'>) => boolean,
 ): IssueRef | undefined {
   const record =
-    parked.find(({ issue }) => isMeant(issue.identifier, issue.displayIdentifier)) ??
-    holds.find(({ issue }) => isMeant(issue.identifier, issue.displayIdentifier)) ??
-    watches.find(({ issue }) => isMeant(issue.identifier, issue.displayIdentifier));
+    parked.find(({ issue }) => isMeant(issue)) ??
+    holds.find(({ issue }) => isMeant(issue)) ??
+    watches.find(({ issue }) => isMeant(issue));
   if (record !== undefined) return record.issue;
-  const run = running.find((row) => isMeant(row.issueIdentifier, row.displayIdentifier));
+  const run = running.find((row) => isMeant(namesOf(row)));
   if (run !== undefined) return { ...issueOf(run, run.state), ...(run.stateAssumed ? { stateAssumed: true } : {}) };
-  const retry = retrying.find((row) => isMeant(row.issueIdentifier, row.displayIdentifier));
+  const retry = retrying.find((row) => isMeant(namesOf(row)));
   return retry && issueOf(retry, '');
+}
+
+function namesOf({ issueIdentifier, displayIdentifier }: RunningView | RetryView) {
+  return { identifier: issueIdentifier, displayIdentifier };
 }
 
 function issueOf({ issueId, issueIdentifier, displayIdentifier, title, url }: RunningView | RetryView, state: string): IssueRef {

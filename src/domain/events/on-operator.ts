@@ -2,6 +2,7 @@ import type { Claim, Parked, RunningClaim } from '../model/claim.ts';
 import { announce, answerRequest, changePoll, park, putClaim, putOperatorPause, putWatch, unpark, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { IssueRef } from '../model/issue.ts';
+import { byName } from '../model/issue-name.ts';
 import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../model/operator.ts';
 import type { State } from '../model/state.ts';
 import { isEscalated, type Watch } from '../model/watch.ts';
@@ -122,14 +123,8 @@ export function isRunning(state: State, name: string): boolean {
   return named(name, [state.live]) !== undefined;
 }
 
-/** By the name as it was given, else by its qualified form, else ignoring case. */
 function named(name: string, maps: readonly ReadonlyMap<string, { readonly issue: IssueRef }>[]): IssueRef | undefined {
-  const lower = name.toLowerCase();
-  return (
-    firstIssue(maps, ({ identifier }) => identifier === name) ??
-    firstIssue(maps, ({ displayIdentifier }) => displayIdentifier === name) ??
-    firstIssue(maps, ({ identifier }) => identifier.toLowerCase() === lower)
-  );
+  return byName(name, (isMeant) => firstIssue(maps, isMeant));
 }
 
 function firstIssue(

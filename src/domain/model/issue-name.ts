@@ -1,0 +1,23 @@
+import type { IssueRef } from './issue.ts';
+
+type Names = Pick<IssueRef, 'identifier' | 'displayIdentifier'>;
+
+/** What people may call an issue, the surest first: its name as it is, its qualified form, its name in another case. */
+const NAMINGS: readonly ((issue: Names, name: string) => boolean)[] = [
+  ({ identifier }, name) => identifier === name,
+  ({ displayIdentifier }, name) => displayIdentifier === name,
+  ({ identifier }, name) => identifier.toLowerCase() === name.toLowerCase(),
+];
+
+export function isNamed(issue: Names, name: string): boolean {
+  return NAMINGS.some((isMeant) => isMeant(issue, name));
+}
+
+/** What the first of these ways finds; undefined where none does. */
+export function byName<Found>(name: string, find: (isMeant: (issue: Names) => boolean) => Found | undefined): Found | undefined {
+  for (const isMeant of NAMINGS) {
+    const found = find((issue) => isMeant(issue, name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
