@@ -16,7 +16,7 @@ import { environmentOf } from '../lib/process/index.ts';
 import { tryRoot } from '../workspace/root.ts';
 import { agentEnv } from './adapter-deps.ts';
 import { databaseName } from './own-store.ts';
-import { openRecords } from './records.ts';
+import { openRecords, type Records } from './records.ts';
 import { NO_METER } from './request-meter.ts';
 import { NO_RUN_TOOLS } from './run-tools.ts';
 import type { SurveyDeps } from './survey.ts';
@@ -119,23 +119,29 @@ export async function checkWorkspaceRoot(workflow: GoodWorkflow, deps: SurveyDep
   ];
 }
 
-export async function checkDatabase({ settings }: GoodWorkflow): Promise<readonly Finding[]> {
+export async function checkDatabase({ settings, path }: GoodWorkflow): Promise<readonly Finding[]> {
   try {
     const place = databaseName(settings);
     if (settings.storeUrl === null) checkPlace(settings.dbPath);
-    const records = await openRecords(settings, settings.tracker.identity);
-    const daemon = records?.daemon ?? null;
+    const records = await openRecords(settings, settings.tracker.identity, path);
     const durable = await records?.load();
     await records?.close();
     const lacking = settings.storeUrl === null ? null : await lackingSchema(settings.storeUrl, settings.agent.runOn !== null);
     if (lacking !== null) return [finding('error', 'database', `${place}: ${lacking}`, MAY_CREATE)];
-    const pause = pauseFindings(durable?.operatorPause ?? null);
-    if (daemon !== null)
-      return [ok('database', `${place}, in use by the running service (pid ${daemon.pid} on ${daemon.host})`), ...pause];
-    return [ok('database', records === null ? `${place} is made at the first start` : place), ...pause];
+    return [useOf(place, records), ...pauseFindings(durable?.operatorPause ?? null)];
   } catch (error) {
     return [finding('error', 'database', errorText(error), 'see the message; db_path or store.url names another place')];
   }
+}
+
+/** Who is at work on the database. */
+function useOf(place: string, records: Records | null): Finding {
+  if (records === null) return ok('database', `${place} is made at the first start`);
+  const { daemon, otherFile } = records;
+  if (daemon === null) return ok('database', place);
+  if (otherFile === null) return ok('database', `${place}, in use by the running service (pid ${daemon.pid} on ${daemon.host})`);
+  const message = `${place} is used by the running service of ${otherFile}; a service of this file could not start`;
+  return finding('error', 'database', message, 'set db_path in this file to a database of its own');
 }
 
 const MAY_CREATE = 'let the role of store.url create schemas in this database, as docs/shared-database.md says';
@@ -159,11 +165,11 @@ function pauseFindings(pause: OperatorPause | null): readonly Finding[] {
 }
 
 /** Whether the port is free, unless our own service has it. */
-export async function checkPort({ settings }: GoodWorkflow): Promise<readonly Finding[]> {
+export async function checkPort({ settings, path }: GoodWorkflow): Promise<readonly Finding[]> {
   const { port, host } = settings.server;
   if (port === 0) return [ok('server.port', 'any free port')];
-  const records = await openRecords(settings, settings.tracker.identity).catch(() => null);
-  const isOurs = records?.daemon != null;
+  const records = await openRecords(settings, settings.tracker.identity, path).catch(() => null);
+  const isOurs = records?.daemon != null && records.otherFile === null;
   await records?.close();
   if (port === null) return [isOurs ? ok('server.port', LEFT_TO_FLAG) : NO_SERVER];
   if (isOurs) return [ok('server.port', `${port}, served by the running service`)];

@@ -15,7 +15,7 @@ export interface Explanation {
   readonly remedy: string | null;
 }
 
-export type Reason = HoldReason | 'handed_off' | 'terminal' | 'unknown';
+export type Reason = HoldReason | 'handed_off' | 'terminal' | 'unknown' | 'not_watched';
 
 export interface Times {
   readonly since?: number;
@@ -80,6 +80,7 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   no_state_slot: 'wait for a free slot, or raise agent.max_concurrent_agents_by_state',
   handed_off: null,
   terminal: null,
+  not_watched: 'set db_path in this file to a database of its own, and start a service with it',
   unknown: 'check the identifier, tracker.project and what the token may see',
 };
 
@@ -94,4 +95,34 @@ function remedyFor(reason: Reason, identifier: string, detail: string): string |
   const remedy = REMEDIES[reason]?.replace('IDENTIFIER', identifier) ?? null;
   const cause = causeRemedy(reason, detail);
   return cause === null ? remedy : `${cause}; then ${remedy ?? ''}`;
+}
+
+/** The same while no service runs: what only a service does begins with its start. */
+export function unserved(found: Explanation): Explanation {
+  const { reason, remedy } = found;
+  if (reason === null || !BY_SERVICE.has(reason)) return found;
+  const isNothing = remedy === null || remedy.startsWith('nothing');
+  return { ...found, remedy: isNothing ? 'start the service' : `start the service, then ${remedy}` };
+}
+
+const BY_SERVICE: ReadonlySet<Reason> = new Set([
+  'retrying',
+  'handing_off',
+  'completing',
+  'tracker_quota',
+  'next_poll',
+  'just_released',
+  'removing_workspace',
+  'ending_elsewhere',
+  'agent_paused',
+  'approval_not_read',
+  'blockers_not_read',
+  'no_global_slot',
+  'no_state_slot',
+]);
+
+/** The same where the database belongs to the service of another file: nobody would dispatch it. */
+export function unwatched(found: Explanation, why: string): Explanation {
+  if (!found.would_dispatch) return found;
+  return { ...found, would_dispatch: false, reason: 'not_watched', detail: why, remedy: REMEDIES.not_watched };
 }

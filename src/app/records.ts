@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import os from 'node:os';
 import { defaultDbPath } from '../config/paths.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
@@ -12,6 +12,8 @@ import { openStoreReadOnly, type ReadOnlyStore } from '../store/sqlite/read-only
 /** What the database says, and the daemon that has it, if one is at work. */
 export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 'listNotes' | 'statistics' | 'totals' | 'close'> {
   readonly daemon: Instance | null;
+  /** The workflow file of that daemon, where the one that was asked about is another: nothing watches that. */
+  readonly otherFile: string | null;
   /** The tracker that the workflow file names, by the name it is stored under. */
   readonly tracker: string;
   load(): Promise<Durable>;
@@ -43,20 +45,35 @@ type FoundDatabase = Pick<LoadedWorkflow, 'dbPath' | 'storeUrl' | 'path'>;
  * Opens the records of a workflow to read them; null when there are none yet. A file that does not say which tracker it
  * watches can only mean the one there is.
  */
-export async function openRecords({ dbPath, storeUrl }: DatabaseSettings, tracker: string | null): Promise<Records | null> {
+export async function openRecords(
+  { dbPath, storeUrl }: DatabaseSettings,
+  tracker: string | null,
+  workflowPath: string | null = null,
+): Promise<Records | null> {
   if (storeUrl !== null) return openShared(storeUrl, tracker);
   const store = await openStoreReadOnly(dbPath);
   if (store === null) return null;
   const recorded = store.instance();
   const identity = store.identityOf(tracker ?? store.trackers().at(-1) ?? '');
+  const daemon = recorded !== null && isAlive(recorded, os.hostname()) ? recorded : null;
   return {
     ...store,
     load: () => store.load(identity),
     endingElsewhere: async () => new Map(),
     fleet: async () => null,
     tracker: identity,
-    daemon: recorded !== null && isAlive(recorded, os.hostname()) ? recorded : null,
+    daemon,
+    otherFile: daemon && workflowPath && isOtherFile(daemon.workflowPath, workflowPath) ? daemon.workflowPath : null,
   };
+}
+
+/** A file that is no longer where it was may have been renamed under its service. */
+function isOtherFile(watched: string, asked: string): boolean {
+  try {
+    return realpathSync(watched) !== realpathSync(asked);
+  } catch {
+    return false;
+  }
 }
 
 /** The leader counts as at work while it says so. */
@@ -80,6 +97,8 @@ async function openShared(url: string, tracker: string | null): Promise<Records 
       fleet: () => db.read(readFleet()),
       tracker: identity,
       daemon: isAtWork ? { ...leader, startedAt: leader.since } : null,
+      // Each of the daemons that share a database has its own copy of the file.
+      otherFile: null,
     };
   } catch (error) {
     await db.close();

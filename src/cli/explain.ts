@@ -1,13 +1,13 @@
 import { explainBoard, explainRecords } from '../app/explain.ts';
-import { isWell, type Explanation } from '../app/explanation.ts';
+import { isWell, unserved, unwatched, type Explanation } from '../app/explanation.ts';
 import { databaseOf, openRecords } from '../app/records.ts';
-import { readWorkflowFile, requireGood } from '../app/workflow.ts';
+import { readWorkflowFile, requireGood, type GoodWorkflow } from '../app/workflow.ts';
 import { waitIn } from '../runners/queue/known-workers.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { utcMoment, printJson, printLine, printTable } from './output.ts';
 import { faultLine, tellFaults, tellNote } from './problems.ts';
-import { onInterrupt, surveyDeps, tellService, tellServiceOf } from './reading.ts';
+import { onInterrupt, othersLine, surveyDeps, tellService } from './reading.ts';
 
 export interface ExplainSettings {
   /** Null asks for every issue the service knows of. */
@@ -22,21 +22,31 @@ export async function showExplanations(settings: ExplainSettings): Promise<numbe
   if (loaded.settings === null) {
     const known = await knownToService(loaded, settings, faultLine(loaded));
     if (known === null) tellFaults(loaded, settings.asJson);
-    return known === null ? 1 : show(known, settings);
+    return known === null ? 1 : showKnown(known, settings);
   }
   const workflow = requireGood(loaded);
   const deps = surveyDeps(workflow, settings.asJson);
   const interrupted = onInterrupt();
   try {
     const found = await explainBoard(workflow, deps, settings.identifier, interrupted);
-    if (!settings.asJson) await tellServiceOf(workflow);
-    return show(deps.secrets.maskDeep(found), settings);
+    const served = await servedBy(workflow, settings.asJson);
+    return show(deps.secrets.maskDeep(found.map(served)), settings);
   } catch (error) {
     if (interrupted.aborted || !(error instanceof TrackerError)) throw error;
     const known = await knownToService(loaded, settings, error.message);
     if (known === null) throw error;
-    return show(deps.secrets.maskDeep(known), settings);
+    return showKnown(deps.secrets.maskDeep(known), settings);
   }
+}
+
+/** How an explanation reads with the service there is. */
+async function servedBy({ settings, path }: GoodWorkflow, asJson: boolean): Promise<(found: Explanation) => Explanation> {
+  const records = await openRecords(settings, settings.tracker.identity, path);
+  if (!asJson) tellService(records);
+  await records?.close();
+  if (records?.daemon == null) return unserved;
+  const { otherFile } = records;
+  return otherFile === null ? (found) => found : (found) => unwatched(found, othersLine(otherFile));
 }
 
 /** What the records of a running service tell although the tracker was not read; null where they know nothing of it. */
@@ -46,7 +56,7 @@ async function knownToService(
   whyUnread: string,
 ): Promise<readonly Explanation[] | null> {
   const database = await databaseOf(loaded);
-  const records = database && (await openRecords(database, loaded.settings?.tracker.identity ?? null));
+  const records = database && (await openRecords(database, loaded.settings?.tracker.identity ?? null, loaded.path));
   try {
     if (!records?.daemon) return null;
     const waitOf = waitIn(await records.fleet(), loaded.settings?.agent.runOn ?? null, FORAY_VERSION);
@@ -59,6 +69,13 @@ async function knownToService(
   } finally {
     await records?.close();
   }
+}
+
+/** Where the tracker was not read, no issue that is known of does not mean that there is none. */
+function showKnown(known: readonly Explanation[], settings: ExplainSettings): number {
+  if (known.length > 0) return show(known, settings);
+  if (settings.asJson) printJson(known);
+  return 1;
 }
 
 function show(found: readonly Explanation[], { identifier, asJson }: ExplainSettings): number {

@@ -1,5 +1,7 @@
 import { askService } from '../app/operator.ts';
+import { databaseOf, openRecords } from '../app/records.ts';
 import { readWorkflowFile, WorkflowFault } from '../app/workflow.ts';
+import type { LoadedWorkflow } from '../config/workflow.ts';
 import type { OperatorRequest } from '../domain/model/operator.ts';
 import { printJson } from './output.ts';
 import { printErrors, tellUnreadable } from './problems.ts';
@@ -10,7 +12,7 @@ export async function askAndPrint(workflowPath: string, request: OperatorRequest
     const loaded = await readWorkflowFile(workflowPath, process.env);
     const { answer, byDaemon } = await askService(loaded, request);
     if (loaded.dbPath === null) tellUnreadable(loaded, asJson);
-    const by = byDaemon ? 'the running service' : 'the database: no service is running';
+    const by = byDaemon ? `the running service${await ofOtherFile(loaded)}` : 'the database: no service is running';
     if (asJson) printJson({ ...request, outcome: answer.outcome, message: answer.message, service_running: byDaemon });
     else if (answer.outcome === 'taken') process.stdout.write(`${answer.message} (${by})\n`);
     else process.stderr.write(`foray: ${answer.message}\n`);
@@ -20,4 +22,12 @@ export async function askAndPrint(workflowPath: string, request: OperatorRequest
     printErrors(error.problems);
     return 1;
   }
+}
+
+/** Whose service it is where the workflow file is not the one it watches. */
+async function ofOtherFile(loaded: LoadedWorkflow): Promise<string> {
+  const database = await databaseOf(loaded);
+  const records = database && (await openRecords(database, null, loaded.path));
+  await records?.close();
+  return records?.otherFile == null ? '' : ` of ${records.otherFile}`;
 }

@@ -23,7 +23,10 @@ export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings):
     printJson(plan);
     return 0;
   }
-  await tellServiceOf({ ...next, settings: { ...next.settings, dbPath: current.dbPath ?? next.settings.dbPath } });
+  await tellServiceOf({
+    path: current.path,
+    settings: { ...next.settings, dbPath: current.dbPath ?? next.settings.dbPath },
+  });
   printTitle(`Would start (${plan.start.length})`);
   printTable(
     ['ISSUE', 'STATE', 'TITLE'],

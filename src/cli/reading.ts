@@ -19,7 +19,7 @@ export async function openReading(path: string, asJson: boolean, isFirst = true)
     return null;
   }
   if (loaded.dbPath === null && isFirst) tellUnreadable(loaded, asJson);
-  return { loaded, records: await openRecords(database, loaded.settings?.tracker.identity ?? null) };
+  return { loaded, records: await openRecords(database, loaded.settings?.tracker.identity ?? null, loaded.path) };
 }
 
 export interface ReadWorkflow {
@@ -69,8 +69,8 @@ export function tellService(records: Records | null): void {
 }
 
 /** The same for a command that looks at the board itself. */
-export async function tellServiceOf({ settings }: GoodWorkflow): Promise<void> {
-  const records = await openRecords(settings, settings.tracker.identity);
+export async function tellServiceOf({ settings, path }: Pick<GoodWorkflow, 'settings' | 'path'>): Promise<void> {
+  const records = await openRecords(settings, settings.tracker.identity, path);
   tellService(records);
   await records?.close();
 }
@@ -78,20 +78,26 @@ export async function tellServiceOf({ settings }: GoodWorkflow): Promise<void> {
 /** Whether a service is at work on these records, for people. */
 export function serviceLine(records: Records | null): string {
   if (records === null) return 'service: never started with this workflow file';
-  const { daemon } = records;
+  const { daemon, otherFile } = records;
   if (daemon === null) return 'service: not running; this is what the database holds';
+  if (otherFile !== null) return `service: not running; ${othersLine(otherFile)}`;
   return `service: running (pid ${daemon.pid} on ${daemon.host}, since ${utcMoment(daemon.startedAt)})`;
+}
+
+/** Whose the database is where it is not that of the file asked about. */
+export function othersLine(otherFile: string): string {
+  return `the service of ${otherFile} uses this database, nothing watches this file`;
 }
 
 /** The same for programs. */
 export function serviceFacts(records: Records | null) {
   const daemon = records?.daemon ?? null;
   if (daemon === null) return { running: false };
-  return {
-    running: true,
+  const facts = {
     pid: daemon.pid,
     host: daemon.host,
     started_at: new Date(daemon.startedAt).toISOString(),
     workflow_path: daemon.workflowPath,
   };
+  return records?.otherFile == null ? { running: true, ...facts } : { running: false, database_used_by: facts };
 }

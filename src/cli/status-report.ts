@@ -53,8 +53,8 @@ export async function gather(reading: ReadWorkflow): Promise<Report> {
       return { claim, run: (await records?.findRun(runId))?.run ?? null, host, waits };
     }),
   );
-  // Of a service that has ended nobody needs to know what kept it back.
-  const troubles = records?.daemon ? await troublesSince(records.daemon.startedAt, records) : [];
+  // Of a service that has ended, or watches another file, nobody needs to know what kept it back.
+  const troubles = records?.daemon && records.otherFile === null ? await troublesSince(records.daemon.startedAt, records) : [];
   const waiting = await gatherWaiting(reading, durable, troubles);
   return { reading, durable, running, waiting, troubles, totals: (await records?.totals()) ?? NO_TOTALS };
 }
@@ -65,7 +65,8 @@ async function gatherWaiting(
   troubles: readonly Trouble[],
 ): Promise<readonly WaitingIssue[]> {
   const claims = durable.claims.filter((claim) => claim.phase === 'waiting').toSorted((a, b) => a.dueAt - b.dueAt);
-  if (!records?.daemon || claims.length === 0) return claims.map((claim) => ({ claim, held: null }));
+  if (!records?.daemon || records.otherFile !== null || claims.length === 0)
+    return claims.map((claim) => ({ claim, held: null }));
   const now = Date.now();
   const recorded = recordedState(durable, { settings: loaded.settings, endingElsewhere: await records.endingElsewhere(), now });
   const preflightProblem = troubles.find(({ what }) => what === 'preflight')?.text ?? null;

@@ -65,9 +65,10 @@ function printPauses({ operatorPause, pauses }: Durable): void {
   for (const pause of pauses) printLine(`agent ${pause.agentKind} rests until ${utcMoment(pause.until)}: ${pause.reason}`);
 }
 
-/** Sessions under way and issues that are being handed off. */
-function printRunning({ running }: Report, now: number): void {
-  printTitle(`\nRunning (${running.length})`);
+/** Sessions under way and issues that are being handed off; of a service that died, what was when it did. */
+function printRunning({ reading, running }: Report, now: number): void {
+  const isOver = reading.records?.daemon == null;
+  printTitle(`\n${isOver && running.length > 0 ? 'Running when the service ended' : 'Running'} (${running.length})`);
   printTable(
     ['ISSUE', 'STATE', 'ATTEMPT', 'HOST', 'FOR', 'TURNS', 'TOKENS', 'COST', 'TITLE'],
     running.map(({ claim, run, host }) => [
@@ -75,7 +76,7 @@ function printRunning({ running }: Report, now: number): void {
       claim.phase === 'running' ? claim.issue.state : 'handing off',
       String(claim.attempt),
       host ?? '-',
-      duration(now - (run?.startedAt ?? claim.since)),
+      isOver ? '-' : duration(now - (run?.startedAt ?? claim.since)),
       String(run?.turns ?? 0),
       run?.tokensMeasured === true ? String(run.tokens.totalTokens) : '-',
       run?.costUsd == null ? '-' : dollars(run.costUsd),
