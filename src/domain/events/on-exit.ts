@@ -127,7 +127,7 @@ function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, 
   const error = verdict.then === 'retry' ? verdict.fault.message : null;
   const status = statusOf(exit, verdict);
   const durationMs = draft.now - live.startedAt;
-  putRun(draft, { ...runOf(draft, live, claim.trigger, status, error), turns: exit.turns });
+  putRun(draft, { ...runOf(draft, live, claim.trigger, status, error ?? whyCancelled(status, verdict)), turns: exit.turns });
   saveEvents(draft, live);
   countCost(draft, live, live.costUsd ?? 0);
   const { totals } = draft.state;
@@ -144,6 +144,13 @@ function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, 
     durationMs,
     error,
   });
+}
+
+/** What the history says of a run that did not fail and was ended all the same. */
+function whyCancelled(status: RunStatus, verdict: Verdict): string | null {
+  if (status !== 'cancelled') return null;
+  if (verdict.then === 'park') return verdict.detail;
+  return verdict.then === 'release' ? verdict.reason : null;
 }
 
 function statusOf(exit: RunExit, verdict: Verdict): RunStatus {

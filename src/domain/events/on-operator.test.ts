@@ -99,11 +99,13 @@ describe('stop', () => {
     expect(player.asked('start-run')).toEqual([]);
   });
 
-  it('counts in history as cancelled', () => {
+  it('counts in history as cancelled, with its reason', () => {
     const player = running();
     player.operator({ kind: 'stop', identifier: 'T-1' });
     player.exit('1', { kind: 'cancelled' });
-    expect(player.writes.find((write) => write.write === 'run')).toMatchObject({ run: { status: 'cancelled' } });
+    expect(player.writes.find((write) => write.write === 'run')).toMatchObject({
+      run: { status: 'cancelled', error: 'stopped by an operator (somebody)' },
+    });
   });
 
   it('holds although the service dies before the session has ended', () => {
