@@ -114,6 +114,14 @@ it('what keeps the whole service back is kept while it does, for commands to tel
 
 const TROUBLE = { place: null, nextTryAt: null, isSilence: false };
 
+it('that a service is stopping is kept for commands to tell', async () => {
+  const { store, notices, chronicle } = setUp();
+  notices.announce({ name: 'daemon:drain:started', facts: { running: 1 } });
+  await chronicle.stop();
+  const text = 'the service is stopping: sessions that run are ended';
+  expect(await troublesSince(0, store)).toEqual([{ ...TROUBLE, what: 'stopping', since: 1_000_000, text }]);
+});
+
 it('a tracker that takes long to answer keeps it back until it has', async () => {
   const { store, notices, chronicle, time, tick } = setUp();
   silenceIn(notices.announce)('repoissues');

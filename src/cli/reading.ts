@@ -76,12 +76,12 @@ export async function tellServiceOf({ settings, path }: Pick<GoodWorkflow, 'sett
 }
 
 /** Whether a service is at work on these records, for people. */
-export function serviceLine(records: Records | null): string {
+export function serviceLine(records: Records | null, isStopping = false): string {
   if (records === null) return 'service: never started with this workflow file';
   const { daemon, otherFile } = records;
   if (daemon === null) return 'service: not running; this is what the database holds';
   if (otherFile !== null) return `service: not running; ${othersLine(otherFile)}`;
-  return `service: running (pid ${daemon.pid} on ${daemon.host}, since ${utcMoment(daemon.startedAt)})`;
+  return `service: ${isStopping ? 'stopping' : 'running'} (pid ${daemon.pid} on ${daemon.host}, since ${utcMoment(daemon.startedAt)})`;
 }
 
 /** Whose the database is where it is not that of the file asked about. */

@@ -33,6 +33,7 @@ export interface Report {
   readonly durable: Durable;
   readonly running: readonly RunningIssue[];
   readonly waiting: readonly WaitingIssue[];
+  readonly isStopping: boolean;
   readonly troubles: readonly Trouble[];
   readonly totals: Pick<LifetimeTotals, 'runs' | 'totalTokens' | 'seconds' | keyof CostSum>;
 }
@@ -54,9 +55,14 @@ export async function gather(reading: ReadWorkflow): Promise<Report> {
     }),
   );
   // Of a service that has ended, or watches another file, nobody needs to know what kept it back.
-  const troubles = records?.daemon && records.otherFile === null ? await troublesSince(records.daemon.startedAt, records) : [];
+  const told = records?.daemon && records.otherFile === null ? await troublesSince(records.daemon.startedAt, records) : [];
+  const [isStopping, troubles] = [told.some(isStop), told.filter((trouble) => !isStop(trouble))];
   const waiting = await gatherWaiting(reading, durable, troubles);
-  return { reading, durable, running, waiting, troubles, totals: (await records?.totals()) ?? NO_TOTALS };
+  return { reading, durable, running, waiting, isStopping, troubles, totals: (await records?.totals()) ?? NO_TOTALS };
+}
+
+function isStop({ what }: Trouble): boolean {
+  return what === 'stopping';
 }
 
 async function gatherWaiting(

@@ -37,7 +37,7 @@ export async function showStatus({ workflowPath, watch, asJson }: StatusSettings
 function print(report: Report): void {
   const { reading, durable, troubles, totals } = report;
   const now = Date.now();
-  printLine(serviceLine(reading.records));
+  printLine(serviceLine(reading.records, report.isStopping));
   for (const { what, since, text, nextTryAt } of troubles)
     printLine(`PROBLEM (${what}) since ${utcMoment(since)}: ${text}${nextTryText(nextTryAt, now)}`);
   printPauses(durable);

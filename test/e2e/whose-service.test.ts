@@ -71,7 +71,7 @@ describe('explain', () => {
 
   it('does not say that there are no issues where the tracker was not read', async () => {
     await ground.writeIssues([]);
-    const daemon = await ground.start();
+    await ground.start();
     await ground.write('issues.json', '[{"id": "1",]');
     const said = await runHere('explain', file);
     expect(said).toMatchObject({ code: 1, stdout: '' });

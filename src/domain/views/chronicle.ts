@@ -113,6 +113,8 @@ export function troubleOf({ name, facts }: Notice, at: number): ToldTrouble | nu
       return { what: 'workflow', text: `the last edit is rejected: ${facts.problems.join(' | ')}`, place: placeOf(facts.faults) };
     case 'workflow:file:reloaded':
       return { what: 'workflow', text: null };
+    case 'daemon:drain:started':
+      return { what: 'stopping', text: 'the service is stopping: sessions that run are ended' };
     default:
       return null;
   }
@@ -136,7 +138,7 @@ function placeOf([first]: readonly ProblemFacts[]): TroublePlace | null {
   return first === undefined ? null : { file: first.file, line: first.line, column: first.column };
 }
 
-export const TROUBLE_KINDS = ['tracker', 'preflight', 'workflow'] as const;
+export const TROUBLE_KINDS = ['tracker', 'preflight', 'workflow', 'stopping'] as const;
 export type TroubleKind = (typeof TROUBLE_KINDS)[number];
 
 /** How the service was at one moment, or over some minutes: the most of each. */
