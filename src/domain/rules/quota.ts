@@ -5,12 +5,9 @@ import type { State } from '../model/state.ts';
 /** However long a remote asks to be left alone, it is asked again after this time. */
 export const LONGEST_WAIT_MS = 3_600_000;
 
-/** A limit that tells no time is left alone for so long (GitHub, "Rate limits for the REST API"). */
-const UNTOLD_WAIT_MS = 60_000;
-
-/** How long a remote that failed so is left alone, where it wants that. */
-export function askedWaitMs({ retryAfterMs, isLimit = false }: Pick<Fault, 'retryAfterMs' | 'isLimit'>): number {
-  return Math.min(retryAfterMs ?? (isLimit ? UNTOLD_WAIT_MS : 0), LONGEST_WAIT_MS);
+/** How long a remote that failed so wants to be left alone. */
+export function askedWaitMs({ retryAfterMs = 0 }: Pick<Fault, 'retryAfterMs'>): number {
+  return Math.min(retryAfterMs, LONGEST_WAIT_MS);
 }
 
 /** Why the next poll must wait, and until when; null when every budget can pay for it. */
