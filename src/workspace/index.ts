@@ -10,7 +10,6 @@ import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.t
 import { codeOf, DATA_FOLDER, hasDirectory, look, realRoot } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import { clearOldRemovals, moveAside } from './aside.ts';
-import { hasWorkSince } from './evidence.ts';
 import { createHookRunner, type RunHook } from './hooks.ts';
 import { dropMark } from './marks.ts';
 import { chooseDirectory, findOwnDirectory, findUnmarked, type DirectoryChoice, type SignedRoot } from './choose-directory.ts';
@@ -61,7 +60,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     throw gone(subject);
   };
   const own = (subject: WorkspaceSubject): string => ownChoice(subject).path;
-  const workBefore = createWorkBefore(place, user);
+  const workBefore = createWorkBefore(place, user, delivery);
 
   return {
     findProblem: async () => (await findRootProblem(root)) ?? (user && findReachProblem(root, user)),
@@ -79,7 +78,6 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
       attempt('before_run', async () => {
         const directory = ownChoice(subject);
         const { path: workspace } = directory;
-        await delivery?.mend(signal);
         await workBefore.recall(subject, directory, signal);
         await delivery?.update(workspace, subject, signal);
         const failure = await runHook('before_run', subject, workspace, signal);
@@ -98,11 +96,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
     readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
     workBefore: (subject, signal) => attempt('evidence', () => workBefore.take(subject, ownChoice(subject), signal)),
-    hasWorkSince: (subject, before, signal) =>
-      attempt('evidence', async () => {
-        await delivery?.mend(signal);
-        return hasWorkSince(before, own(subject), signal, user);
-      }),
+    hasWorkSince: (subject, before, signal) => attempt('evidence', () => workBefore.isPassed(before, own(subject), signal)),
     settleWork: (subject) => attempt('evidence', async () => dropWorkNote(place().root, ownChoice(subject).name)),
     async deliver(subject, signal) {
       // A workspace that was taken away under its agent holds no work that could be handed over.

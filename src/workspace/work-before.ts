@@ -1,6 +1,7 @@
 import type { ProgramUser } from '../lib/process/index.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { DirectoryChoice, SignedRoot } from './choose-directory.ts';
+import type { Delivery } from './delivery.ts';
 import { hasWorkSince, lookAtWork } from './evidence.ts';
 import { putWorkNote, readWorkNote } from './work-note.ts';
 
@@ -12,17 +13,27 @@ export interface WorkBefore {
   recall(subject: WorkspaceSubject, directory: Directory, signal: AbortSignal): Promise<void>;
   /** After it: the look that is kept, or a new one. */
   take(subject: WorkspaceSubject, directory: Directory, signal: AbortSignal): Promise<string>;
+  /** Whether there is more in the workspace than at that look. */
+  isPassed(before: string, workspace: string, signal: AbortSignal): Promise<boolean>;
   /** The run is over. */
   forget(subject: WorkspaceSubject): void;
 }
 
-export function createWorkBefore(place: () => SignedRoot, user: ProgramUser | null): WorkBefore {
+export function createWorkBefore(
+  place: () => SignedRoot,
+  user: ProgramUser | null,
+  delivery: Pick<Delivery, 'mend'> | null,
+): WorkBefore {
   const unsettled = new Map<string, string>();
   const keyOf = ({ tracker, issueId }: WorkspaceSubject): string => `${tracker} ${issueId}`;
+  const isPassed = async (before: string, workspace: string, signal: AbortSignal): Promise<boolean> => {
+    await delivery?.mend(signal);
+    return hasWorkSince(before, workspace, signal, user);
+  };
   return {
     async recall(subject, { name, path: workspace }, signal) {
       const note = readWorkNote(place(), name, subject);
-      if (note !== null && (await hasWorkSince(note, workspace, signal, user))) unsettled.set(keyOf(subject), note);
+      if (note !== null && (await isPassed(note, workspace, signal))) unsettled.set(keyOf(subject), note);
       else unsettled.delete(keyOf(subject));
     },
     async take(subject, { name, path: workspace }, signal) {
@@ -32,6 +43,7 @@ export function createWorkBefore(place: () => SignedRoot, user: ProgramUser | nu
       putWorkNote(place(), name, subject, before);
       return before;
     },
+    isPassed,
     forget: (subject) => void unsettled.delete(keyOf(subject)),
   };
 }
