@@ -1,7 +1,7 @@
 import { announce, ask, change, changePoll, park, settleRead, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
-import { HOLDS, type Hold } from '../model/hold.ts';
+import { HOLDS, type Hold, type HoldReason } from '../model/hold.ts';
 import { normalState, refOf, type Issue } from '../model/issue.ts';
 import type { Lane } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
@@ -116,6 +116,8 @@ function tellUnread(draft: Draft, issueId: string, { message }: Fault): void {
   change(draft, { holds: withEntry(draft.state.holds, issueId, { ...hold, detail }) });
 }
 
+const BLOCKED: ReadonlySet<HoldReason> = new Set(['blocked_by', 'blockers_unresolved']);
+
 function startIfFree(draft: Draft, issue: Issue): boolean {
   const verdict = holdOf(draft, issue, undefined);
   if (verdict === null) {
@@ -125,10 +127,9 @@ function startIfFree(draft: Draft, issue: Issue): boolean {
   const before = draft.state.holds.get(issue.id);
   const ref = refOf(issue);
   const isNews = before?.reason !== verdict.reason;
-  // What only waits for its turn was told of by the poll; what is read whole again and again, at the first time.
-  const isReadAgain = before?.reason === 'approval_not_read' && draft.state.poll.readInVainAt.has(issue.id);
-  if (isNews && !isReadAgain && !HOLDS[verdict.reason].isPassing)
-    announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
+  // What only waits for its turn was told of by the poll, and what blocks one that is read whole at each poll, at the first time.
+  const isKnown = BLOCKED.has(verdict.reason) && draft.state.poll.readInVainAt.has(issue.id);
+  if (isNews && !isKnown && !HOLDS[verdict.reason].isPassing) announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
   const since = isNews ? draft.now : before.since;
   change(draft, { holds: withEntry(draft.state.holds, issue.id, { issue: ref, ...verdict, since }) });
   if (isBudget(verdict.reason)) park(draft, ref, verdict.reason, verdict.detail);

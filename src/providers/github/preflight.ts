@@ -1,7 +1,10 @@
 import { TrackerError } from '../../domain/model/errors.ts';
-import type { PreflightOptions } from '../../ports/tracker.ts';
+import { faultOf } from '../../domain/model/fault.ts';
+import type { Logger } from '../../ports/runtime.ts';
+import type { PreflightOptions, ProjectFacts } from '../../ports/tracker.ts';
 import { withRetries, type RetryDeps } from '../shared/retry.ts';
-import { KIND } from './settings.ts';
+import type { Routes } from './routes.ts';
+import { KIND, type TrackerInputs } from './settings.ts';
 
 export interface PreflightParts {
   /** The first page of the candidates, which the first poll then has for nothing. */
@@ -27,5 +30,31 @@ export async function preflight(
   } catch (error) {
     if (!(error instanceof TrackerError) || mustAnswer || PREFLIGHT_STOPS.has(error.kind) || error.asksToWait) throw error;
     deps.logger.warn('tracker preflight failed for now, starting all the same', { tracker_kind: KIND, error: error.message });
+  }
+}
+
+/** The start waits no longer for what is only advice. */
+const DESCRIBE_MS = 3000;
+
+interface Described {
+  readonly inputs: Pick<TrackerInputs, 'repository'>;
+  readonly routes: Pick<Routes, 'repository'>;
+  readonly logger: Logger;
+}
+
+/** Advisory: what cannot be read is left unsaid. */
+export async function describeProject({ routes, logger, inputs }: Described, signal: AbortSignal): Promise<ProjectFacts | null> {
+  try {
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_MS)]);
+    const { full_name: name, private: isPrivate, visibility, permissions } = await routes.repository(patience);
+    const isPublic = visibility ? visibility === 'public' : isPrivate === false;
+    const isTold = visibility || typeof isPrivate === 'boolean';
+    const path = name || `${inputs.repository.owner}/${inputs.repository.repo}`;
+    const mayWrite = permissions ? permissions.push === true || permissions.triage === true : null;
+    return { id: null, path, isPublic: isTold ? isPublic : null, mayWrite };
+  } catch (error) {
+    signal.throwIfAborted();
+    logger.debug('repository could not be described', { tracker_kind: KIND, error: faultOf(error).message });
+    return null;
   }
 }

@@ -1,10 +1,9 @@
 import { TrackerError } from '../../domain/model/errors.ts';
-import { faultOf } from '../../domain/model/fault.ts';
 import { type Blocker, type Issue, normalState } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import type { ProjectFacts, Tracker } from '../../ports/tracker.ts';
+import type { Tracker } from '../../ports/tracker.ts';
 import { createLastTold } from '../../lib/last-told.ts';
 import { lastLabelling } from '../shared/person.ts';
 import { RETRY_DELAYS_MS, type Tuning } from '../shared/settings.ts';
@@ -22,7 +21,7 @@ import {
   sameRepository,
   stateOf,
 } from './map.ts';
-import { preflight } from './preflight.ts';
+import { describeProject, preflight } from './preflight.ts';
 import { readRights } from './rights.ts';
 import { createRoutes, issuePath, searchTerm, type Routes } from './routes.ts';
 import type { WireIssue } from './schema.ts';
@@ -58,32 +57,12 @@ export function createTracker(
     blockers: { read: (id, signal) => blockers(context, id, signal) },
     people: { readSelf: async (signal) => (await readOwnLogin(http, graphql, signal)).toLowerCase() },
     readLabelling: async (id, label, signal) => lastLabelling(await routes.labelEvents(id, signal), label),
-    describeProject: (signal) => describe(context, signal),
+    describeProject: (signal) => describeProject(context, signal),
     readRights: (signal) => readRights(http, inputs.repository, signal),
     provesByPoll: true,
     preflight: (signal, options = {}) =>
       preflight({ probe: (cut) => routes.probe(candidateQuery(inputs), cut), retryDelaysMs, deps }, options, signal),
   };
-}
-
-/** The start waits no longer for what is only advice. */
-const DESCRIBE_MS = 3000;
-
-// Advisory: what cannot be read is left unsaid.
-async function describe({ routes, logger, inputs }: Context, signal: AbortSignal): Promise<ProjectFacts | null> {
-  try {
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_MS)]);
-    const { full_name: name, private: isPrivate, visibility, permissions } = await routes.repository(patience);
-    const isPublic = visibility ? visibility === 'public' : isPrivate === false;
-    const isTold = visibility || typeof isPrivate === 'boolean';
-    const path = name || `${inputs.repository.owner}/${inputs.repository.repo}`;
-    const mayWrite = permissions ? permissions.push === true || permissions.triage === true : null;
-    return { id: null, path, isPublic: isTold ? isPublic : null, mayWrite };
-  } catch (error) {
-    signal.throwIfAborted();
-    logger.debug('repository could not be described', { tracker_kind: KIND, error: faultOf(error).message });
-    return null;
-  }
 }
 
 /** What the operations share. */

@@ -1,6 +1,6 @@
 import { percentEncoded } from '../../lib/percent-encoded.ts';
 import { shownTitle } from '../../lib/short-text.ts';
-import { costOfRun, costText, NO_COST, replaceCost, type CostSum } from '../../domain/model/cost.ts';
+import { costText } from '../../domain/model/cost.ts';
 import { shownState } from '../../domain/model/issue.ts';
 import type { Context } from 'hono';
 import type { IssueRequestKind } from '../../domain/model/operator.ts';
@@ -17,6 +17,7 @@ import { documentOf } from './document.ts';
 import { countText, durationText, moneyText, wordsOf } from './format.ts';
 import { currentRun, RUN_TONES } from './history.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
+import { currentSums } from './issue-sums.ts';
 import { noStatePage, noSuchPage } from './notice-page.ts';
 import { chip, clock, foldedText, isLink, moment, shownIdentifier, panel, runHref } from './parts.ts';
 import { mergeRequestCell, reactionList } from './waiting.ts';
@@ -91,25 +92,6 @@ function placePanel(record: IssueRecord, snapshot: Snapshot): Html {
       ${fact('JSON', html`<a href="/api/v2/issues/${percentEncoded(issue.identifier)}">all of it</a>`)}
     </dl>`,
   ]);
-}
-
-interface Sums {
-  readonly runs: number;
-  readonly tokens: number;
-  readonly cost: CostSum;
-}
-
-/** What all its runs come to, with the figures of a session under way as they are now. */
-function currentSums({ sums, runs }: IssueRecord, snapshot: Snapshot): Sums {
-  const stored: Sums = { runs: sums?.runs ?? 0, tokens: sums?.tokens.totalTokens ?? 0, cost: sums ?? NO_COST };
-  return runs.reduce((sum, run) => {
-    const current = currentRun(run, snapshot);
-    return {
-      runs: sum.runs,
-      tokens: sum.tokens - run.tokens.totalTokens + current.tokens.totalTokens,
-      cost: replaceCost(sum.cost, costOfRun(run), costOfRun(current)),
-    };
-  }, stored);
 }
 
 interface Explanation {
