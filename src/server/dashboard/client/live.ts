@@ -25,6 +25,11 @@ function createPage(live: HTMLElement, alsoRefresh: () => Promise<void>): Page {
   /** The server's clock minus ours. */
   let ahead = Number(live.dataset.now) - Date.now();
   let asked = 0;
+  /** Whoever logs out is led on by the server: a page that is loaded again would come in between. */
+  let isLeaving = false;
+  document.addEventListener('submit', ({ target }) => {
+    if (target instanceof HTMLFormElement && target.classList.contains('logout')) isLeaving = true;
+  });
   const tick = () => tellTime(Date.now() + ahead);
   return {
     tick,
@@ -34,7 +39,7 @@ function createPage(live: HTMLElement, alsoRefresh: () => Promise<void>): Page {
         const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' });
         const page = new DOMParser().parseFromString(await response.text(), 'text/html');
         const next = page.getElementById('live');
-        if (response.status === 401) location.reload();
+        if (response.status === 401 && !isLeaving) location.reload();
         // A later question was asked meanwhile: its answer counts.
         if (next === null || mine !== asked) return;
         ahead = Number(next.dataset.now) - Date.now();
