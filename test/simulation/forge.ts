@@ -48,10 +48,17 @@ export interface ForgePlace {
   readonly foreign: { readonly owner: string; readonly repo: string };
 }
 
+interface ForgeOptions {
+  readonly budget: number;
+  readonly place: ForgePlace;
+  /** A question may arrive more than once, or from more than one daemon. */
+  readonly isAskedTwice?: boolean;
+}
+
 export function createSimulatedForge(
   chance: Chance,
   fault: Fault,
-  { budget, place }: { readonly budget: number; readonly place: ForgePlace },
+  { budget, place, isAskedTwice = false }: ForgeOptions,
   violated: (what: string) => void,
 ): SimulatedForge {
   const ledger = createTurnLedger(budget, violated);
@@ -123,7 +130,8 @@ export function createSimulatedForge(
         self: { ok: true, value: OWN_ACCOUNT } as const,
       };
       const readable = findings.merge.ok && findings.decision.ok && findings.ciStatus.ok;
-      request.ready.set(request.head, readable && isReady(request, decision));
+      // Of two answers to one question the one that could not be read is not the one that is acted upon.
+      if (readable || !isAskedTwice) request.ready.set(request.head, readable && isReady(request, decision));
       return findings;
     },
     merge({ request: { number, branch }, order }) {

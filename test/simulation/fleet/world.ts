@@ -39,6 +39,11 @@ const OTHERS = ['done', 'review', 'backlog'];
 const FIRST_ISSUES = 10;
 const MOST_ISSUES = 40;
 
+/** A run is named after the epoch that it began in. */
+function leaderOf(runId: string): string {
+  return runId.split('-')[0] ?? '';
+}
+
 export function createFleetWorld(
   chance: Chance,
   settings: Settings,
@@ -50,7 +55,7 @@ export function createFleetWorld(
   const written = new Map<string, number>();
   const handedOff = new Set<string>();
   const comments = new Set<string>();
-  const forge = createSimulatedForge(chance, FAULT, { budget: REACTION_BUDGET, place: HERE }, violated);
+  const forge = createSimulatedForge(chance, FAULT, { budget: REACTION_BUDGET, place: HERE, isAskedTwice: true }, violated);
   let isCalm = false;
   const add = (): void => {
     const id = String(issues.size + 1);
@@ -168,7 +173,10 @@ export function createFleetWorld(
     sessionStarted(plan) {
       const other = live.get(plan.issue.id);
       if (other) violated(`two live sessions on issue ${plan.issue.id}: ${other.runId} and ${plan.runId}`);
-      if (live.size >= settings.agent.maxConcurrentAgents * 2) violated(`${live.size + 1} sessions are live`);
+      // Those of the leaders before may still be ending.
+      const ofLeader = [...live.values()].filter(({ runId }) => leaderOf(runId) === leaderOf(plan.runId));
+      if (ofLeader.length >= settings.agent.maxConcurrentAgents)
+        violated(`${ofLeader.length + 1} sessions of one leader are live`);
       live.set(plan.issue.id, plan);
       forge.noteTurn(plan);
       count('session');
