@@ -1,5 +1,6 @@
 import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './events/cleanup.ts';
-import { announce, change, changePoll, closeDraft, openDraft, pendingWrites, putClaim, type Draft } from './draft.ts';
+import { pendingWrites } from './asked.ts';
+import { announce, change, changePoll, closeDraft, openDraft, putClaim, type Draft } from './draft.ts';
 import type { Decision, Pending } from './model/effect.ts';
 import { answerOfFailure } from './events/effect-failed.ts';
 import type { Event } from './model/event.ts';

@@ -1,4 +1,5 @@
-import { ask, change, type Draft } from './draft.ts';
+import { ask } from './asked.ts';
+import { change, type Draft } from './draft.ts';
 import type { WorkspaceRecord } from './model/claim.ts';
 import { hostPathOf } from './model/host-path.ts';
 import type { IssueRef } from './model/issue.ts';

@@ -1,4 +1,5 @@
-import { ask, dropApproval, putApproval, type Draft } from '../draft.ts';
+import { ask } from '../asked.ts';
+import { dropApproval, putApproval, type Draft } from '../draft.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
 import { isNewApproval } from '../rules/trust.ts';

@@ -1,4 +1,5 @@
-import { announce, ask, changePoll, dropWatch, settle, unpark, type Draft } from '../draft.ts';
+import { ask, settle } from '../asked.ts';
+import { announce, changePoll, dropWatch, unpark, type Draft } from '../draft.ts';
 import { dropWorkspace, removeWorkspaceOf, workspacesOf } from '../workspace-records.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';

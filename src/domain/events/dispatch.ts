@@ -1,4 +1,5 @@
-import { announce, ask, change, changePoll, park, type Draft } from '../draft.ts';
+import { ask } from '../asked.ts';
+import { announce, change, changePoll, park, type Draft } from '../draft.ts';
 import { findAhead } from '../model/find-ahead.ts';
 import { allHeld, holdMore, noneHeld } from '../model/held.ts';
 import type { Hold, HoldReason, HoldVerdict } from '../model/hold.ts';

@@ -1,4 +1,5 @@
-import { announce, ask, change, changePoll, park, settleRead, type Draft } from '../draft.ts';
+import { ask, settleRead } from '../asked.ts';
+import { announce, change, changePoll, park, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
 import { HOLDS, type Hold, type HoldReason } from '../model/hold.ts';

@@ -1,5 +1,6 @@
 import { cleanupIfDue, sweepIfDue } from './cleanup.ts';
-import { announce, ask, dropPause, isPending, pendingWrites, type Draft } from '../draft.ts';
+import { ask, isPending, pendingWrites } from '../asked.ts';
+import { announce, dropPause, type Draft } from '../draft.ts';
 import { stopRun } from './on-issue-states.ts';
 import { nextWrites, sendDueWrites, waitsForWritesUntil } from './on-outbox.ts';
 import { beginPoll, lookUpRunning } from './on-poll.ts';

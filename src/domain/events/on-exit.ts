@@ -1,9 +1,9 @@
 import { CONTINUATION_MS } from '../rules/backoff.ts';
 import { spentOn, usdText } from '../rules/budget.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
+import { ask, settle } from '../asked.ts';
 import {
   announce,
-  ask,
   changeTotals,
   dropLive,
   dropWatch,
@@ -13,7 +13,6 @@ import {
   putRun,
   queueWrite,
   release,
-  settle,
   type Draft,
 } from '../draft.ts';
 import type { Event, RunExit } from '../model/event.ts';

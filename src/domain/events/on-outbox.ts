@@ -1,6 +1,7 @@
 import { backoffMs } from '../rules/backoff.ts';
 import { askedWaitMs } from '../rules/quota.ts';
-import { announce, ask, dropOutbox, pendingWrites, settle, putOutbox, type Draft } from '../draft.ts';
+import { ask, pendingWrites, settle } from '../asked.ts';
+import { announce, dropOutbox, putOutbox, type Draft } from '../draft.ts';
 import type { OutboxEntry, TrackerWrite } from '../model/claim.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';

@@ -1,4 +1,5 @@
-import { announce, ask, change, changePoll, settle, type Draft } from '../draft.ts';
+import { ask, settle } from '../asked.ts';
+import { announce, change, changePoll, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import { refOf, type Issue } from '../model/issue.ts';
 import { CANDIDATES_PER_SLICE, type PollInFlight, type PollStage } from '../model/poll.ts';

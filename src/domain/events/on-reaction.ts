@@ -1,4 +1,5 @@
-import { ask, isPending, change, settleRead, putWatch, type Draft } from '../draft.ts';
+import { ask, isPending, settleRead } from '../asked.ts';
+import { change, putWatch, type Draft } from '../draft.ts';
 import type { Answer, Fault } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn } from '../model/issue.ts';

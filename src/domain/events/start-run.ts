@@ -1,5 +1,6 @@
 import { costLeft, spentOn } from '../rules/budget.ts';
-import { announce, ask, change, outdateReads, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
+import { ask, outdateReads } from '../asked.ts';
+import { announce, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
 import { workspacesOf } from '../workspace-records.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';
 import { hostPathOf } from '../model/host-path.ts';

@@ -1,4 +1,5 @@
-import { announce, ask, change, type Draft } from '../draft.ts';
+import { ask } from '../asked.ts';
+import { announce, change, type Draft } from '../draft.ts';
 import type { ParkReason } from '../model/claim.ts';
 import { MERGE_STRATEGIES, type MergeStatus } from '../model/merge-request.ts';
 import type { ReactionOptions } from '../model/reaction.ts';

@@ -1,4 +1,5 @@
-import { announce, ask, putWatch, settle, type Draft } from '../draft.ts';
+import { ask, settle } from '../asked.ts';
+import { announce, putWatch, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import type { Watch } from '../model/watch.ts';

@@ -1,4 +1,5 @@
-import { announce, ask, settle, type Draft } from '../draft.ts';
+import { ask, settle } from '../asked.ts';
+import { announce, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';
 import type { ReactionContext, ReactionKind } from '../model/reaction.ts';

@@ -1,5 +1,6 @@
 import { isRefusal, type Fault } from '../model/fault.ts';
-import { announce, settle, type Draft } from '../draft.ts';
+import { settle } from '../asked.ts';
+import { announce, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
 import { attemptsIn } from './merge-attempts.ts';

@@ -1,6 +1,7 @@
 import { isRefusal } from '../model/fault.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
-import { announce, ask, outdatePoll, outdateReads, settle, type Draft } from '../draft.ts';
+import { ask, outdateReads, settle } from '../asked.ts';
+import { announce, outdatePoll, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { sameState } from '../model/issue.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
