@@ -132,6 +132,7 @@ function onPollsPostponed(draft: Draft, { byMs, error, remedy }: EventNamed<'pol
   const until = draft.now + Math.min(byMs, LONGEST_WAIT_MS);
   changePoll(draft, {
     nextAt: Math.max(nextAt, until),
+    waitsUntil: until,
     cleanupAt: cleanupAt === null ? null : Math.max(cleanupAt, until),
     last: { at: draft.now, durationMs: 0, candidates: 0, error, remedy },
   });

@@ -140,6 +140,7 @@ function firstPoll(now: number): PollState {
     queue: { lanes: [], fruitless: 0 },
     postponed: null,
     pacedTo: null,
+    waitsUntil: -Infinity,
     sweepAfter: '',
     unseenWaiting: new Set(),
     keptTold: new Map(),

@@ -73,6 +73,7 @@ function shiftedPoll(poll: PollState, byMs: number): PollState {
   return {
     ...poll,
     nextAt: poll.nextAt + byMs,
+    waitsUntil: poll.waitsUntil + byMs,
     refreshAt: later(poll.refreshAt, byMs),
     begunAt: poll.begunAt + byMs,
     postponed: poll.postponed && { ...poll.postponed, until: poll.postponed.until + byMs },

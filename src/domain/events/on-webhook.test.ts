@@ -11,6 +11,25 @@ it('a webhook brings the next poll forward', () => {
   expect(player.asked('poll')).toHaveLength(1);
 });
 
+it.each([
+  { fault: { ...FAULT, retryAfterMs: 600_000 }, waitMs: 600_000 },
+  { fault: { ...FAULT, isLimit: true }, waitMs: 30_000 },
+])('but not before the tracker wants to be asked again: $waitMs ms', ({ fault, waitMs }) => {
+  const player = createPlayer();
+  player.send({ type: 'clock' });
+  player.send({
+    type: 'poll-answered',
+    candidates: { ok: false, fault },
+    states: { ok: true, value: new Map() },
+    preflightProblem: null,
+  });
+  const allowedAt = player.now + waitMs;
+  player.send({ type: 'webhook-received' });
+  player.after(1_000);
+  expect(player.asked('poll')).toHaveLength(0);
+  expect(player.state.poll.nextAt).toBe(allowedAt);
+});
+
 it('and the looks at merge requests, but not one that is close or that a failed read put off', () => {
   const player = watching({ merge_conflicts: { ...BASE, pollIntervalMs: 60_000 } });
   look(player, {});

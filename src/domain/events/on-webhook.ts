@@ -2,10 +2,14 @@ import { changePoll, putWatch, type Draft } from '../draft.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import { SOON_MS } from '../reactions/look-sooner.ts';
 
-/** Somebody says that something changed: the next poll and the looks at merge requests come now. Nothing else follows from it. */
+/**
+ * Somebody says that something changed: the next poll and the looks at merge requests come now, or as soon as the tracker
+ * wants to be asked again. Nothing else follows from it.
+ */
 export function onWebhookReceived(draft: Draft): void {
   if (draft.state.lifecycle !== 'serving') return;
-  changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
+  const { nextAt, waitsUntil } = draft.state.poll;
+  changePoll(draft, { nextAt: Math.min(nextAt, Math.max(draft.now, waitsUntil)) });
   for (const watch of draft.state.watches.values()) {
     const sooner = lookNow(watch, draft.now);
     if (sooner !== watch) putWatch(draft, sooner);

@@ -25,7 +25,8 @@ export function endPoll(
   const remedy = fault === null ? null : remedyFor(fault.kind, fault.message);
   const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null, remedy };
   const failures = fault === null ? 0 : draft.state.poll.failures + 1;
-  changePoll(draft, { inFlight: null, nextAt, failures, count: draft.state.poll.count + 1, last });
+  const waitsUntil = fault?.isLimit === true ? nextAt : allowedAt;
+  changePoll(draft, { inFlight: null, nextAt, waitsUntil, failures, count: draft.state.poll.count + 1, last });
   if (fault !== null) {
     const { kind, message: error } = fault;
     announce(draft, 'poll:tick:failed', { error, kind, retryInMs: nextAt - draft.now, durationMs });

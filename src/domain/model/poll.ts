@@ -7,6 +7,8 @@ import type { Hold, HoldCounts } from './hold.ts';
 /** When polls come, and what the last one left behind. */
 export interface PollState {
   readonly nextAt: number;
+  /** The tracker asked to be left alone until then: only a person has it polled before. */
+  readonly waitsUntil: number;
   /** A requested refresh waits until then, so that requests close together become one. */
   readonly refreshAt: number | null;
   readonly inFlight: PollInFlight | null;
