@@ -9,12 +9,14 @@ import { expect, it, vi } from 'vitest';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import { startDemo } from './demo.ts';
 
+const NEVER = new AbortController().signal;
+
 it('the demo shows the life of a merge request: red checks, a fix, a review, a merge', { timeout: 60_000 }, async () => {
   const clock = createSteadyClock();
   const env = { PATH: process.env['PATH'] ?? '' };
   const warned: string[] = [];
   const logger = { debug() {}, info() {}, warn: (message: string) => void warned.push(message), error() {} };
-  const demo = await startDemo({ env, version: '0', port: 0, clock, logger, pace: 0.01, issues: 1 });
+  const demo = await startDemo({ env, version: '0', port: 0, clock, logger, pace: 0.01, issues: 1, interrupted: NEVER });
   // The first screen a new user sees finds no fault with itself.
   expect(warned).toEqual([]);
   const read = async (path: string): Promise<string> => (await fetch(`${demo.url}${path}`)).text();
@@ -49,7 +51,9 @@ it('a demo that cannot start, for its port is taken, leaves nothing behind', asy
   const before = servers();
   try {
     const { port } = taken.address() as AddressInfo;
-    await expect(startDemo({ env: {}, version: '0', port, clock, logger })).rejects.toThrow(`port ${port} is in use`);
+    await expect(startDemo({ env: {}, version: '0', port, clock, logger, interrupted: NEVER })).rejects.toThrow(
+      `port ${port} is in use`,
+    );
     expect(readdirSync(folder)).toEqual([]);
     // An open one would keep the process alive.
     expect(servers()).toBe(before);

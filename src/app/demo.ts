@@ -18,6 +18,8 @@ export interface DemoOptions {
   readonly port: number;
   readonly clock: SteadyClock;
   readonly logger: Logger;
+  /** Ends the start. */
+  readonly interrupted: AbortSignal;
   /** Everything made up takes this many times as long; tests are in a hurry. */
   readonly pace?: number;
   /** How many issues are made up; all that we know by default. */
@@ -53,7 +55,6 @@ async function assemble(options: DemoOptions, releasers: Releasers): Promise<Run
     ...options,
     workflow,
     secrets: createKnownSecrets(),
-    interrupted: new AbortController().signal,
     reign: null,
   });
   const over = new AbortController();

@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { CLI, createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
 
 let ground: Playground;
 beforeEach(async () => {
@@ -48,6 +50,20 @@ it('an interrupt during start-up ends it', async () => {
   daemon.signal('SIGINT');
   expect((await daemon.exited).code).toBe(0);
   silent.close();
+});
+
+it('an interrupt while the demo starts ends it, and its folder goes', async () => {
+  const folder = ground.path('tmp');
+  mkdirSync(folder);
+  const demo = spawn(process.execPath, [CLI, 'demo', '--port', '0'], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: 'ignore',
+  });
+  const ended = once(demo, 'exit');
+  await eventually(() => readdirSync(folder).length, Boolean, 'its folder');
+  demo.kill('SIGINT');
+  expect(await ended).toEqual([0, null]);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 function isAlive(pid: number): boolean {
