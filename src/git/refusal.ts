@@ -2,12 +2,24 @@ import { WorkspaceError } from '../domain/model/errors.ts';
 
 /** Why a remote did not take or give something, told by what git prints. */
 export type RefusalKind =
-  'conflict' | 'auth' | 'protected' | 'diverged' | 'not_found' | 'host_key' | 'no_ssh' | 'network' | 'other';
+  | 'conflict'
+  | 'auth'
+  | 'protected'
+  | 'name_taken'
+  | 'diverged'
+  | 'not_found'
+  | 'host_key'
+  | 'no_ssh'
+  | 'network'
+  | 'rejected'
+  | 'other';
 
 /** In this order: a protected branch is also told as a failed push, a refused login also as an access failure. */
 const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
   ['conflict', /merge conflict/i],
-  ['protected', /protected branch|GH006|pre-receive hook declined|not allowed to push|hook declined/i],
+  ['auth', /refusing to allow .* without .*scope/i],
+  ['protected', /protected branch|\bGH0\d\d\b|rule violations|not allowed to push|hook declined/i],
+  ['name_taken', /cannot lock ref .* exists; cannot create/i],
   ['diverged', /non-fast-forward|fetch first|stale info|\[rejected\]/i],
   ['host_key', /host key verification failed/i],
   ['no_ssh', /cannot run ssh|\bssh: (?:command )?not found|\bssh: no such file/i],
@@ -23,18 +35,22 @@ const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
     'network',
     /could not resolve|couldn't connect|failed to connect|connection (?:refused|reset|closed|timed out)|timed out|unexpected disconnect|early eof|returned error: 5\d\d|returned error: 429|remote end hung up/i,
   ],
+  ['rejected', /\[remote rejected\](?!.*(?:internal|lock|time|again|unavailable|failed to))/i],
 ];
 
 const REMEDIES: Readonly<Record<RefusalKind, string>> = {
   conflict: 'bring both together in the workspace of the issue by git merge, commit, then unpark the issue',
   auth: 'the credential may not do this: give the token write access to the repository, or check the SSH key',
-  protected: 'a rule of the forge protects the branch: allow pushes to foray/* for the account of the token',
+  protected:
+    'a rule of the forge refuses the push: allow pushes to foray/* for the account of the token, or take away what the rule names',
+  name_taken: 'a branch of the remote has a name that leaves no room for the one of this issue: rename or delete it there',
   diverged: 'somebody else pushed to the branch: it is brought together with their commits and tried again',
   not_found: 'check workspace.repo, and that the credential may see the repository',
   host_key:
     'the key of the server is not the known one: compare it with what the forge publishes, then write it to ~/.ssh/known_hosts of the user of the service',
   no_ssh: 'install an SSH client where Foray runs, or write workspace.repo as an https address',
   network: 'the server could not be reached; it is tried again',
+  rejected: 'the forge refuses the push, and would again: do what its message asks for',
   other: 'see the message of git',
 };
 
@@ -43,11 +59,13 @@ const RETRYABLE: Readonly<Record<RefusalKind, boolean>> = {
   conflict: false,
   auth: false,
   protected: false,
+  name_taken: false,
   diverged: true,
   not_found: false,
   host_key: false,
   no_ssh: false,
   network: true,
+  rejected: false,
   other: true,
 };
 
