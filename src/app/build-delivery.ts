@@ -6,7 +6,9 @@ import type { ProcessLedger } from '../ports/agent.ts';
 import type { ProviderDeps } from '../ports/provider.ts';
 import type { CarriedRepository } from '../ports/run-queue.ts';
 import type { Logger } from '../ports/runtime.ts';
+import type { RequestFinder } from '../ports/scm.ts';
 import { loadProvider } from '../providers/registry.ts';
+import { createBegunRequests, NONE_BEGUN } from '../workspace/begun-requests.ts';
 import { createCarrier, type OwnCarrier } from '../workspace/carrier.ts';
 import { branchOf, createDelivery, type Delivery, type DeliveryDeps } from '../workspace/delivery.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
@@ -34,11 +36,14 @@ export async function buildDelivery(workflow: GoodWorkflow, forge: ProviderDeps,
   const folder = path.join(root, REPOSITORIES);
   const opener = connection && (await loadProvider(connection.kind)).createRequests?.(connection, forge);
   const settings = { url, folder, token, baseBranch, timeoutMs: GIT_TIMEOUT_MS };
+  const repository = createRepository(settings, { env, processes, ...(mayWrite && { mayWrite }) });
+  const project = { owner: repo.owner, repo: repo.name };
   const parts: DeliveryDeps = {
-    repository: createRepository(settings, { env, processes, ...(mayWrite && { mayWrite }) }),
+    repository,
     push,
     opener: opener ?? null,
-    project: { owner: repo.owner, repo: repo.name },
+    begun: opener ? createBegunRequests({ repository, opener, project }) : NONE_BEGUN,
+    project,
     clock,
     logger,
   };
@@ -71,12 +76,14 @@ export function createCarriedDeliveries({ root, env, processes, logger }: Carrie
     const settings = { url, folder, token: null, baseBranch: null, timeoutMs: GIT_TIMEOUT_MS };
     const repository = createRepository(settings, { env, processes, remote, exclusively });
     const clock = { now: Date.now };
-    return createDelivery({ repository, push, project, clock, logger, opener: opensRequests ? openerOf(carrier) : null });
+    const opener = opensRequests ? openerOf(carrier) : null;
+    // The service knows which requests were open.
+    return createDelivery({ repository, push, project, clock, logger, opener, begun: NONE_BEGUN });
   };
 }
 
 /** The service finds or opens the request in one step: there is always one to be found. */
-function openerOf(carrier: Carrier): NonNullable<DeliveryDeps['opener']> {
+function openerOf(carrier: Carrier): RequestFinder {
   return {
     kind: 'carried',
     find: (_source, signal) => carrier.propose(signal),

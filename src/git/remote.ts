@@ -51,6 +51,12 @@ export function pushedRef(branch: string): string {
   return `refs/foray/pushed/${branch}`;
 }
 
+/** The commit that was; null for none. */
+export async function pushedCommit(repository: Repository, branch: string, signal: AbortSignal): Promise<string | null> {
+  const found = await repository.local(repository.control, ['rev-parse', '--quiet', '--verify', pushedRef(branch)], signal);
+  return found.code === 0 ? found.stdout.trim() : null;
+}
+
 /** Without force; after a rebase only what we pushed ourselves is replaced, never the commits of somebody else. */
 export async function pushFromControl(repository: Repository, { branch, sha }: Offer, signal: AbortSignal): Promise<void> {
   const { control, url } = repository;

@@ -70,7 +70,12 @@ export interface MergeResult {
 }
 
 /** Opens merge requests for branches we pushed. Building it makes no request. Failures are TrackerErrors. */
-export interface RequestOpener {
+export interface RequestOpener extends RequestFinder {
+  /** How a request ended; null while it is open. */
+  endOf(request: RequestKey, signal: AbortSignal): Promise<'merged' | 'closed' | null>;
+}
+
+export interface RequestFinder {
   readonly kind: string;
   /** The open request whose source is this branch of the project itself, never of a fork; null when there is none. */
   find(source: RequestSource, signal: AbortSignal): Promise<OpenRequest | null>;

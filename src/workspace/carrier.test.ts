@@ -10,6 +10,7 @@ import type { Repository } from '../git/index.ts';
 import { PART_BYTES, type Carrier } from '../ports/carrier.ts';
 import type { NewRequest } from '../ports/scm.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
+import { createBegunRequests } from './begun-requests.ts';
 import { createCarrier, type OwnCarrier } from './carrier.ts';
 
 const TOKEN = 'secret-token-of-the-forge';
@@ -23,6 +24,9 @@ let server: GitServer;
 let remote: string;
 let opened: NewRequest[];
 let carrier: OwnCarrier;
+let carry: (runId: string) => OwnCarrier;
+/** How the request ended. */
+let end: 'merged' | 'closed' | null;
 /** What passed between the two machines, by call. */
 let passed: Record<string, number[]>;
 let there: Repository;
@@ -43,8 +47,10 @@ beforeEach(async () => {
   const settings = { url, token: TOKEN, baseBranch: null, timeoutMs: 20_000 };
   const here = createRepository({ ...settings, folder: path.join(home, 'leader') }, { env: process.env, processes });
   opened = [];
+  end = null;
   const opener = {
     kind: 'fake',
+    endOf: () => Promise.resolve(end),
     find: () => Promise.resolve(opened.length > 0 ? { number: 7, url: '' } : null),
     open: async (request: NewRequest) => {
       opened.push(request);
@@ -52,7 +58,10 @@ beforeEach(async () => {
     },
   };
   const project = { owner: 'acme', repo: 'shop' };
-  carrier = createCarrier({ repository: here, push: true, opener, project, clock: Date, logger }, subject, 'r1');
+  const begun = createBegunRequests({ repository: here, opener, project });
+  const deps = { repository: here, push: true, opener, begun, project, clock: Date, logger };
+  carry = (runId) => createCarrier(deps, subject, runId);
+  carrier = carry('r1');
   passed = { pack: [], readPack: [], addWork: [] };
   const remoteThere = createCarriedRemote(counted(carrier), 'foray/T-1');
   const folder = path.join(home, 'worker');
@@ -139,6 +148,24 @@ describe('a repository that somebody else reaches', () => {
     expect(found).toBe('');
     await carrier.close();
     expect(execFileSync('find', [path.join(home, 'leader'), '-path', '*carried/r1*'], { encoding: 'utf8' })).toBe('');
+  });
+
+  it('pushes nothing for a run during which the request was merged, and names the one that was', async () => {
+    const worktree = await checkedOut();
+    const first = commit(worktree.path, 'a.txt', 'one', 'one');
+    await publish(there, worktree, 'One', never);
+    await carrier.propose(never);
+    const next = carry('r2');
+    const remoteThere = createCarriedRemote(next, 'foray/T-1');
+    const settings = { url: there.url, token: null, baseBranch: null, timeoutMs: 20_000, folder: path.join(home, 'worker') };
+    const again = createRepository(settings, { env: { PATH: process.env.PATH }, processes, remote: remoteThere });
+    expect(await updateWorktree(again, worktree, never)).toBe(true);
+    commit(worktree.path, 'b.txt', 'two', 'two');
+    end = 'merged';
+    await publish(again, worktree, 'One', never);
+    expect(await next.propose(never)).toMatchObject({ number: 7 });
+    expect(opened).toHaveLength(1);
+    expect(git(remote, 'rev-parse', 'foray/T-1')).toBe(first);
   });
 
   it('replaces after a rebase only what was pushed from there, and brings in what others pushed', async () => {

@@ -1,12 +1,13 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
-import { createBundle, GitRefusal, mustPass, offeredRef, pushedRef, pushFromControl, tooLarge } from '../git/index.ts';
+import { createBundle, GitRefusal, mustPass, offeredRef, pushedCommit, pushFromControl, tooLarge } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carrier.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
-import { branchOf, findOrOpen, logPush, type DeliveryDeps } from './delivery.ts';
+import type { OverRequest } from './begun-requests.ts';
+import { branchOf, findOrOpen, logPush, tellOver, type DeliveryDeps } from './delivery.ts';
 
 /** Carries one run's commits between its machine and the remote. Nothing of it is left when it is closed. */
 export interface OwnCarrier extends Carrier {
@@ -15,14 +16,17 @@ export interface OwnCarrier extends Carrier {
 
 /** For the run with this id. What the other side sends is checked: it may be anything. */
 export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, runId: string): OwnCarrier {
-  const { repository } = deps;
+  const { repository, begun } = deps;
   const branch = branchOf(subject.identifier);
   const folder = path.join(path.dirname(repository.control), 'carried', runId);
   const [packFile, workFile] = [path.join(folder, 'pack'), path.join(folder, 'work')];
-  let isPushed = false;
+  let [isBegun, isPushed] = [false, false];
+  let over: OverRequest | null = null;
   return {
     async pack(have, signal) {
       await repository.refresh(signal);
+      if (!isBegun && deps.push) await begun.begin(branch, signal);
+      isBegun = true;
       await clearLeftovers(path.dirname(folder));
       await makeDirectories(folder, 0o700);
       return repository.exclusively(() => pack(repository, { branch, have, file: packFile }, signal));
@@ -31,6 +35,11 @@ export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, run
     addWork: (at, part) => addPart(workFile, at, part),
     async push(sha, signal) {
       if (!deps.push) throw refused('nothing is to be pushed (workspace.push)');
+      over = await begun.overSince(branch, signal);
+      if (over !== null) {
+        tellOver(deps, subject, over);
+        return { refused: null };
+      }
       await repository.exclusively(() => takeOver(repository, { branch, sha: shaOf(sha), file: workFile }, signal));
       try {
         await repository.exclusively(() => pushFromControl(repository, { branch, sha }, signal));
@@ -45,6 +54,7 @@ export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, run
     async propose(signal) {
       const { opener } = deps;
       if (opener === null) throw refused('no merge request is to be opened');
+      if (over !== null) return over;
       if (!isPushed) throw refused('only what was pushed is proposed');
       return findOrOpen({ ...deps, opener }, subject, { branch, base: repository.baseBranch() }, signal);
     },
@@ -101,11 +111,6 @@ async function takeOver(
   await rm(file, { force: true });
   await mustPass(repository, control, ['rev-parse', '--quiet', '--verify', `${sha}^{commit}`], signal);
   await mustPass(repository, control, ['update-ref', offeredRef(branch), sha], signal);
-}
-
-async function pushedCommit(repository: Repository, branch: string, signal: AbortSignal): Promise<string | null> {
-  const found = await repository.local(repository.control, ['rev-parse', '--quiet', '--verify', pushedRef(branch)], signal);
-  return found.code === 0 ? found.stdout.trim() : null;
 }
 
 async function readPart(file: string, at: number): Promise<string> {

@@ -7,13 +7,16 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createRepository } from '../git/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Logger } from '../ports/runtime.ts';
-import { createDelivery } from './delivery.ts';
+import type { NewRequest, RequestOpener } from '../ports/scm.ts';
+import { TrackerError } from '../domain/model/errors.ts';
+import { createBegunRequests, NONE_BEGUN } from './begun-requests.ts';
+import { branchOf, createDelivery } from './delivery.ts';
 
 const signal = new AbortController().signal;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A worktree of a real repository, with a change that is to be delivered. */
-async function openWorktree(processes: ProcessLedger, logger: Logger = silent) {
+async function openWorktree(processes: ProcessLedger, logger: Logger = silent, opener: RequestOpener | null = null) {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-delivery-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd: folder, encoding: 'utf8' });
@@ -25,7 +28,9 @@ async function openWorktree(processes: ProcessLedger, logger: Logger = silent) {
   const url = path.join(folder, 'origin.git');
   const settings = { url, folder: path.join(folder, 'repos'), token: null, baseBranch: null, timeoutMs: 30_000 };
   const repository = createRepository(settings, { env: { PATH: process.env['PATH'] }, processes });
-  const deps = { repository, push: true, opener: null, project: { owner: 'acme', repo: 'shop' }, clock: Date, logger };
+  const project = { owner: 'acme', repo: 'shop' };
+  const begun = opener === null ? NONE_BEGUN : createBegunRequests({ repository, opener, project });
+  const deps = { repository, push: true, opener, begun, project, clock: Date, logger };
   const delivery = createDelivery({ ...deps, retryDelaysMs: [1, 1] });
   const workspace = path.join(folder, 'ws', 'A-1');
   await mkdir(workspace, { recursive: true });
@@ -36,6 +41,9 @@ async function openWorktree(processes: ProcessLedger, logger: Logger = silent) {
   const lock = path.join(repository.shared, 'worktrees', 'A-1', 'index.lock');
   return {
     lock,
+    nothing: () => rm(path.join(workspace, 'work')),
+    change: (text: string) => writeFile(path.join(workspace, 'work'), text),
+    update: () => delivery.update(workspace, subject, signal),
     deliver: () => delivery.deliver(workspace, subject, signal),
     delivered: () => git('-C', url, 'show', 'foray/A-1:work'),
   };
@@ -74,3 +82,85 @@ it('without a forge a branch is pushed, and the record says that no request was 
   const told = { branch: 'foray/A-1', merge_request: expect.stringMatching(/^none opened: no forge/) as string };
   expect(info).toHaveBeenCalledWith('branch pushed', expect.objectContaining(told));
 });
+
+/** A forge with the requests of one branch. */
+function createForge() {
+  const forge = { opened: [] as NewRequest[], end: null as 'merged' | 'closed' | null };
+  const request = () => ({ number: forge.opened.length, url: `https://forge/${forge.opened.length}` });
+  const opener: RequestOpener = {
+    kind: 'fake',
+    find: () => Promise.resolve(forge.opened.length === 0 || forge.end !== null ? null : request()),
+    open: (wanted) => {
+      forge.opened.push(wanted);
+      return Promise.resolve(request());
+    },
+    endOf: () => Promise.resolve(forge.end),
+  };
+  return { forge, opener };
+}
+
+const NO_PROCESSES = { started() {}, ended() {} };
+
+it.each(['merged', 'closed'] as const)(
+  'nothing is pushed where the request was %s during the run, and none opened',
+  async (end) => {
+    const warn = vi.fn<Logger['warn']>();
+    const { forge, opener } = createForge();
+    const { change, update, deliver, delivered } = await openWorktree(NO_PROCESSES, { ...silent, warn }, opener);
+    await update();
+    expect(await deliver()).toMatchObject({ prNumber: 1 });
+
+    await update();
+    await change('more\n');
+    forge.end = end;
+    expect(await deliver()).toBeNull();
+    expect(forge.opened).toHaveLength(1);
+    expect(delivered()).toBe('done\n');
+    const told = expect.objectContaining({ issue_identifier: 'A-1', number: 1 }) as object;
+    expect(warn).toHaveBeenCalledWith(`merge request ${end} meanwhile, nothing is pushed`, told);
+
+    // Whoever wants more of an issue whose request is over gets a new one.
+    await update();
+    forge.end = null;
+    forge.opened.length = 0;
+    expect(await deliver()).toMatchObject({ prNumber: 1 });
+    expect(delivered()).toBe('more\n');
+  },
+);
+
+it('a run that changed nothing says that nothing is pushed', async () => {
+  const info = vi.fn<Logger['info']>();
+  const { forge, opener } = createForge();
+  const { deliver, nothing } = await openWorktree(NO_PROCESSES, { ...silent, info }, opener);
+  await nothing();
+  expect(await deliver()).toBeNull();
+  expect(forge.opened).toEqual([]);
+  expect(info).toHaveBeenCalledWith('nothing to push', { issue_id: '1', issue_identifier: 'A-1', branch: 'foray/A-1' });
+});
+
+it('a forge that asks for a while gets it before the request is tried again', async () => {
+  const { opener } = createForge();
+  const limit = new TrackerError({
+    kind: 'tracker_api_error',
+    method: 'POST',
+    path: '/pulls',
+    detail: 'slow down',
+    status: 403,
+    retryable: true,
+    retryAfterMs: 300,
+  });
+  const open = vi.fn<RequestOpener['open']>(opener.open).mockRejectedValueOnce(limit);
+  const { deliver } = await openWorktree(NO_PROCESSES, silent, { ...opener, open });
+  const begun = performance.now();
+  expect(await deliver()).toMatchObject({ prNumber: 1 });
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(299);
+});
+
+it.each(['a..b', 'x.lock', 'end.', '.dot', 'A-1', 'v1.2', 'ENG_7', 'ä/ö', '-x'])(
+  '%s has a branch that git takes, and no other has',
+  (identifier) => {
+    const branch = branchOf(identifier);
+    expect(execFileSync('git', ['check-ref-format', '--branch', branch], { encoding: 'utf8' }).trim()).toBe(branch);
+    expect(branch).not.toBe(branchOf(`${identifier}_`));
+  },
+);

@@ -5,12 +5,13 @@ import { DeliveryError, TrackerError, WorkspaceError } from '../domain/model/err
 import { crashPoint } from '../lib/crash-point.ts';
 import { createWorktree, GitRefusal, publish, updateWorktree } from '../git/index.ts';
 import type { Published, Repository } from '../git/index.ts';
-import type { RepoKey, OpenRequest, RequestOpener } from '../ports/scm.ts';
+import type { RepoKey, OpenRequest, RequestFinder } from '../ports/scm.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { ScmRecord } from '../domain/model/agent-event.ts';
+import type { BegunRequests, OverRequest } from './begun-requests.ts';
 import { DATA_FOLDER, hasDirectory } from './containment.ts';
-import { workspaceKey } from './key.ts';
+import { hashedName, workspaceKey } from './key.ts';
 
 /** From the project's repository to a request a reviewer can open. */
 export interface Delivery {
@@ -29,7 +30,8 @@ export interface DeliveryDeps {
   /** False: the checkout only; pushing is left to hooks and agents. */
   readonly push: boolean;
   /** Null: a branch is pushed and no request opened. */
-  readonly opener: RequestOpener | null;
+  readonly opener: RequestFinder | null;
+  readonly begun: BegunRequests;
   /** The repository as the forge calls it. */
   readonly project: RepoKey;
   readonly clock: Clock;
@@ -38,10 +40,13 @@ export interface DeliveryDeps {
   readonly retryDelaysMs?: readonly number[];
 }
 
-const RETRY_DELAYS_MS: readonly number[] = [2_000, 8_000];
+/** What a session made is worth some patience: the next try after these would cost another one. */
+const RETRY_DELAYS_MS: readonly number[] = [2_000, 8_000, 30_000, 60_000];
+/** The longest wait that a remote may ask for here. */
+const LONGEST_ASKED_MS = 90_000;
 
 export function createDelivery(deps: DeliveryDeps): Delivery {
-  const { repository, logger } = deps;
+  const { repository, logger, begun } = deps;
   const worktreeOf = (workspace: string, { identifier }: WorkspaceSubject) => ({
     path: workspace,
     branch: branchOf(identifier),
@@ -51,25 +56,34 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     mend: (signal) => repository.mend(signal),
     async update(workspace, subject, signal) {
       const worktree = worktreeOf(workspace, subject);
+      if (deps.push) await begun.begin(worktree.branch, signal);
       if (await updateWorktree(repository, worktree, signal)) return;
       logger.warn('the branch has diverged from what others pushed', { ...factsOf(subject), branch: worktree.branch });
     },
     async deliver(workspace, subject, signal) {
       if (!deps.push) return null;
-      const published = await patiently(deps, signal, () =>
-        publish(repository, worktreeOf(workspace, subject), titleOf(subject), signal),
-      );
-      if (published === null) return null;
+      const worktree = worktreeOf(workspace, subject);
+      const over = await patiently(deps, signal, () => begun.overSince(worktree.branch, signal));
+      if (over !== null) return tellOver(deps, subject, over);
+      const published = await patiently(deps, signal, () => publish(repository, worktree, titleOf(subject), signal));
+      if (published === null) {
+        logger.info('nothing to push', { ...factsOf(subject), branch: worktree.branch });
+        return null;
+      }
       logPush(deps, subject, published);
       return propose(deps, workspace, subject, published, signal);
     },
   };
 }
 
-/** The branch of an issue; the same characters as its directory, so that every forge takes it. */
+/** The branch of an issue; the same characters as its directory where git takes them, so that every forge does. */
 export function branchOf(identifier: string): string {
-  return `foray/${workspaceKey(identifier)}`;
+  const name = workspaceKey(identifier);
+  return `foray/${NO_BRANCH.test(name) ? hashedName(name) : name}`;
 }
+
+/** What git takes for no part of a branch's name: git-check-ref-format(1). */
+const NO_BRANCH = /^\.|\.\.|\.$|\.lock$/;
 
 /** Says too when that is all: without a forge nobody is shown the branch. */
 export function logPush(
@@ -79,6 +93,13 @@ export function logPush(
 ): void {
   const alone = 'none opened: no forge of the workflow file is on the host of workspace.repo';
   logger.info('branch pushed', { ...factsOf(subject), branch, sha, merge_request: opener === null ? alone : undefined });
+}
+
+/** Nothing is pushed to a branch whose request is over, and no second one opened: that is for who ended it to ask for. */
+export function tellOver({ logger }: Pick<DeliveryDeps, 'logger'>, subject: WorkspaceSubject, over: OverRequest): null {
+  const { number, url, end } = over;
+  logger.warn(`merge request ${end} meanwhile, nothing is pushed`, { ...factsOf(subject), number, url });
+  return null;
 }
 
 /** Opens the request where there is none yet: looking first makes a repeated delivery harmless. */
@@ -102,7 +123,7 @@ async function propose(
 
 /** The open request of the branch, and a new one where there is none. */
 export async function findOrOpen(
-  { opener, project, logger }: Pick<DeliveryDeps, 'project' | 'logger'> & { readonly opener: RequestOpener },
+  { opener, project, logger }: Pick<DeliveryDeps, 'project' | 'logger'> & { readonly opener: RequestFinder },
   subject: WorkspaceSubject,
   { branch, base }: Pick<Published, 'branch' | 'base'>,
   signal: AbortSignal,
@@ -124,10 +145,14 @@ async function patiently<T>(deps: DeliveryDeps, signal: AbortSignal, work: () =>
     } catch (error) {
       signal.throwIfAborted();
       if (wait === null || !isPassing(error)) throw deliveryErrorOf(error);
-      await delay(wait, undefined, { signal });
+      await delay(Math.max(wait, askedMs(error)), undefined, { signal });
     }
   }
   throw new Error('unreachable');
+}
+
+function askedMs(error: unknown): number {
+  return error instanceof TrackerError ? Math.min(error.retryAfterMs ?? 0, LONGEST_ASKED_MS) : 0;
 }
 
 function isPassing(error: unknown): boolean {

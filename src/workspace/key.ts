@@ -17,7 +17,7 @@ export function workspaceKey(identifier: string): string {
   }
   const name = identifier.replaceAll(/[^A-Za-z0-9._-]/gu, '_').replace(/^\.(?=foray-)/i, '_');
   if (name === identifier && name.length <= LONGEST_NAME) return name;
-  return `${name.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}-${hashOf(identifier)}`;
+  return hashed(name, identifier);
 }
 
 /** The names a workspace may have: the plain one, and the one for when that is taken by another tracker or issue. */
@@ -30,7 +30,7 @@ export function* eachWorkspaceName(identifier: string, tracker: string): Iterabl
   if (namesNone(identifier)) return;
   const name = workspaceKey(identifier);
   yield name;
-  yield `${name.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}-${hashOf(tracker)}`;
+  yield hashed(name, tracker);
 }
 
 /** Identifiers that would mean the root itself or what is above it. */
@@ -46,6 +46,15 @@ export function isWorkspaceKey(name: string): boolean {
 /** A name beside the workspaces that no identifier maps to. */
 export function markNameOf(key: string): string {
   return `+unfinished-${hashOf(key)}`;
+}
+
+/** The name without dots that mean something to git, with a hash of it as it was. */
+export function hashedName(name: string): string {
+  return hashed(name.replaceAll('.', '_'), name);
+}
+
+function hashed(name: string, text: string): string {
+  return `${name.slice(0, LONGEST_NAME - HASH_DIGITS - 1)}-${hashOf(text)}`;
 }
 
 function hashOf(text: string): string {

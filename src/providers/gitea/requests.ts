@@ -12,6 +12,8 @@ import { KIND, PAGE_SIZE, readScmSettings } from './settings.ts';
 const SIDE = z.object({ ref: z.string(), repo_id: z.number() });
 const REQUEST = z.object({ number: z.int().positive(), html_url: z.string().catch(''), head: SIDE, base: SIDE });
 
+const END = z.object({ state: z.string(), merged: z.boolean().nullish() });
+
 /** The longest title that is taken. */
 const LONGEST_TITLE = 255;
 
@@ -34,6 +36,11 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
       const order = { head: branch, base, title: shortText(title, LONGEST_TITLE), body };
       const made = await http.sendJson('POST', REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, body: order }, signal);
       return { number: made.number, url: made.html_url };
+    },
+    // Gitea API, "Get a pull request".
+    async endOf({ owner, repo, number }, signal) {
+      const { state, merged } = await http.getJson(END, { path: path`/repos/${owner}/${repo}/pulls/${number}` }, signal);
+      return merged === true ? 'merged' : state === 'closed' ? 'closed' : null;
     },
   };
 }

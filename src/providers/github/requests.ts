@@ -16,6 +16,8 @@ const REQUEST = z.object({
   base: z.object({ repo: REPOSITORY }),
 });
 
+const END = z.object({ state: z.string(), merged: z.boolean().nullish() });
+
 /** The longest title that is taken. */
 const LONGEST_TITLE = 256;
 
@@ -36,6 +38,11 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
       const order = { head: branch, base, title: shortText(title, LONGEST_TITLE), body };
       const made = await http.sendJson('POST', REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, body: order }, signal);
       return { number: made.number, url: made.html_url };
+    },
+    // REST API, "Get a pull request".
+    async endOf({ owner, repo, number }, signal) {
+      const { state, merged } = await http.getJson(END, { path: path`/repos/${owner}/${repo}/pulls/${number}` }, signal);
+      return merged === true ? 'merged' : state === 'closed' ? 'closed' : null;
     },
   };
 }

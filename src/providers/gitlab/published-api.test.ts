@@ -105,4 +105,5 @@ async function useForge(fake: FakeGitlab): Promise<void> {
   expect(await opener.find({ ...REPO, branch: 'agent/2' }, signal)).toBeNull();
   const made = await opener.open({ ...REPO, branch: 'agent/2', base: 'main', title: 'Title', body: 'Text' }, signal);
   expect(await opener.find({ ...REPO, branch: 'agent/2' }, signal)).toEqual(made);
+  expect(await opener.endOf({ ...REPO, number: made.number }, signal)).toBeNull();
 }

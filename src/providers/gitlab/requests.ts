@@ -14,6 +14,8 @@ const REQUEST = z.object({
   target_project_id: z.number(),
 });
 
+const END = z.object({ state: z.string() });
+
 /** The longest title that is taken. */
 const LONGEST_TITLE = 255;
 
@@ -38,6 +40,12 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
       // GitLab API, "Merge requests API": creating one.
       const made = await http.sendJson('POST', REQUEST, { path: `${route}/merge_requests`, body: order }, signal);
       return { number: made.iid, url: made.web_url };
+    },
+    async endOf({ owner, repo, number }, signal) {
+      const { http, route } = openRepo(forge, { owner, repo });
+      // GitLab API, "Merge requests API": a single one.
+      const { state } = await http.getJson(END, { path: `${route}/merge_requests/${number}` }, signal);
+      return state === 'merged' || state === 'closed' ? state : null;
     },
   };
 }
