@@ -138,6 +138,18 @@ it('a run that changed nothing says that nothing is pushed', async () => {
   expect(info).toHaveBeenCalledWith('nothing to push', { issue_id: '1', issue_identifier: 'A-1', branch: 'foray/A-1' });
 });
 
+it('a request that the list did not show yet is found when a second one is refused', async () => {
+  const { forge, opener } = createForge();
+  const facts = { method: 'POST', path: '/pulls', detail: 'A pull request already exists for acme:foray/A-1.', status: 422 };
+  const open = vi.fn<RequestOpener['open']>(async (wanted) => {
+    await opener.open(wanted, signal);
+    throw new TrackerError({ kind: 'tracker_api_error', ...facts });
+  });
+  const { deliver } = await openWorktree(NO_PROCESSES, silent, { ...opener, open });
+  expect(await deliver()).toMatchObject({ prNumber: 1 });
+  expect(forge.opened).toHaveLength(1);
+});
+
 it('a forge that asks for a while gets it before the request is tried again', async () => {
   const { opener } = createForge();
   const limit = new TrackerError({

@@ -131,10 +131,23 @@ export async function findOrOpen(
   const found = await opener.find({ ...project, branch }, signal);
   crashPoint(found === null ? 'before opening the request' : 'after finding the request');
   if (found !== null) return found;
-  const opened = await opener.open({ ...project, branch, base, title: titleOf(subject), body: bodyOf(subject) }, signal);
+  const wanted = { ...project, branch, base, title: titleOf(subject), body: bodyOf(subject) };
+  let opened: OpenRequest;
+  try {
+    opened = await opener.open(wanted, signal);
+  } catch (error) {
+    // Refused because there is one: the list ran behind.
+    const there = isTaken(error) ? await opener.find({ ...project, branch }, signal) : null;
+    if (there === null) throw error;
+    return there;
+  }
   crashPoint('after opening the request');
   logger.info('merge request opened', { ...factsOf(subject), number: opened.number, url: opened.url });
   return opened;
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof TrackerError && (error.status === 409 || error.status === 422);
 }
 
 /** Tries again what may heal within moments; what a person must settle is told at once. */
