@@ -123,6 +123,41 @@ describe('a turn that is queued when the workflow is edited', () => {
   });
 });
 
+describe('a turn that waits for a slot is dropped, and costs nothing, once', () => {
+  const pushed = ok({ ...OPEN, headSha: 'sha2' });
+  const dirty = ok({ ...OPEN, mergeability: 'dirty' } as const);
+  it.each<[string, ReactionSettings['on'], Partial<Findings>, Partial<Findings>]>([
+    ['CI passes after all', { ci_failure: { ...BASE, maxLogLines: 5 } }, { ci: ci('failing') }, { ci: ci('success') }],
+    [
+      'somebody pushes to a failing request',
+      { ci_failure: { ...BASE, maxLogLines: 5 } },
+      { ci: ci('failing') },
+      { ci: ci('pending', 'sha2'), merge: pushed },
+    ],
+    ['the conflict is gone', { merge_conflicts: BASE }, { merge: dirty }, { merge: ok(OPEN) }],
+    ['somebody pushes to a conflicting one', { merge_conflicts: BASE }, { merge: dirty }, { merge: pushed }],
+    ['the review is dismissed', reviews('anyone'), { reviews: ok([comment('1')]) }, { reviews: ok([]) }],
+  ])('%s', (_name, on, before, after) => {
+    const player = watching(on);
+    look(player, before);
+    expect(player.state.claims.get('1')?.phase).toBe('waiting');
+    look(player, after, 60_000);
+    expect(player.state.claims.size).toBe(0);
+    expect(player.everTold('reaction:turn:dropped')).toHaveLength(1);
+    const [kind] = Object.keys(on) as [keyof typeof on];
+    expect(progress(player, kind)?.used).toBe(0);
+  });
+
+  it('but not while CI runs again, and begins with what fails then', () => {
+    const player = watching({ ci_failure: { ...BASE, maxLogLines: 5 } });
+    look(player, { ci: ci('failing') });
+    look(player, { ci: ci('pending') }, 60_000);
+    expect(player.state.claims.get('1')?.phase).toBe('waiting');
+    look(player, { ci: ci('failing') }, 60_000);
+    startTurn(player);
+  });
+});
+
 describe('a turn that is queued when the service stops', () => {
   it('is judged again under the settings of the next start', () => {
     const player = restarted(queued());

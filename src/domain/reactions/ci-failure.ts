@@ -1,5 +1,7 @@
 import type { Draft } from '../draft.ts';
 import { announce } from '../draft.ts';
+import type { CiReport } from '../model/merge-request.ts';
+import type { ReactionContext } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
 import { couldNotRead, escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
@@ -39,10 +41,29 @@ export const CI_FAILURE: Reaction<typeof declaration> = {
   ...declaration,
   needs: () => ['ci'],
   judge: judgeCi,
+  renew: stillFailing,
   // A person is asked once per head. Only a head that somebody else pushed has a new budget.
   onNewHead: (progress, byUs) => ({ ...progress, escalated: false, ...(byUs ? {} : { used: 0, restored: false }) }),
   onRunEnded: (mark) => (mark.at === 'fixing' ? { ...mark, at: 'seen' } : mark),
 };
+
+/** What is left of a queued turn: nothing once CI passed or somebody pushed. */
+function stillFailing(
+  _draft: Draft,
+  watch: Watch,
+  { merge: { headSha }, findings: { ci } }: Look,
+  queued: ReactionContext,
+): ReactionContext | 'unread' | null {
+  const { mark } = progressOf(watch, 'ci_failure');
+  if (mark.at === 'fixing' && headSha !== '' && mark.headSha !== headSha) return null;
+  if (!ci?.ok) return 'unread';
+  if (ci.value.status === 'pending') return queued;
+  return ci.value.status === 'success' ? null : { ...queued, ciFailure: failureOf(ci.value) };
+}
+
+function failureOf({ status, checkRuns, failingCount, logExcerpt, ref }: CiReport): NonNullable<ReactionContext['ciFailure']> {
+  return { status, checkRuns, failingCount, logExcerpt, ref };
+}
 
 /** Judges the current head at every look, also after green. */
 function judgeCi(draft: Draft, watch: Watch, { merge: { headSha }, findings: { ci } }: Look): void {
@@ -51,7 +72,7 @@ function judgeCi(draft: Draft, watch: Watch, { merge: { headSha }, findings: { c
   if (!ci.ok) return couldNotRead(draft, watch, 'ci_failure', ci.fault);
   // Until the run has ended, a new head could be anybody's.
   if (isWorkedOn(draft, watch)) return waitFor(draft, watch, 'ci_failure', 'the run under way to end');
-  const { status, checkRuns, failingCount, logExcerpt, ref } = ci.value;
+  const { status } = ci.value;
   announce(draft, 'reaction:check:completed', { issue: watch.issue, kind: 'ci_failure', result: status, detail: headSha });
   if (status === 'pending') return waitFor(draft, watch, 'ci_failure', 'CI to finish');
   if (status === 'success') return waitFor(draft, watch, 'ci_failure', 'the next push');
@@ -61,6 +82,5 @@ function judgeCi(draft: Draft, watch: Watch, { merge: { headSha }, findings: { c
   if (used >= settings.budget) {
     return escalate(draft, watch, 'ci_failure', `CI fails on ${headSha.slice(0, 12)} after ${used} fix turns`);
   }
-  const context = { ciFailure: { status, checkRuns, failingCount, logExcerpt, ref } };
-  queueTurn(draft, watch, 'ci_failure', context, { ...progress, mark: { at: 'fixing', headSha } });
+  queueTurn(draft, watch, 'ci_failure', { ciFailure: failureOf(ci.value) }, { ...progress, mark: { at: 'fixing', headSha } });
 }

@@ -1,5 +1,5 @@
 import { announce, type Draft } from '../draft.ts';
-import { NO_MARK } from '../model/reaction.ts';
+import { NO_MARK, type ReactionContext } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
 import { escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
@@ -23,8 +23,16 @@ export const MERGE_CONFLICTS: Reaction<typeof declaration> = {
   ...declaration,
   needs: () => [],
   judge: judgeConflicts,
+  renew: stillConflicting,
   onRunEnded: () => NO_MARK,
 };
+
+/** What is left of a queued turn: nothing once the conflict is gone or somebody pushed. */
+function stillConflicting(_draft: Draft, watch: Watch, { merge }: Look, queued: ReactionContext): ReactionContext | null {
+  const { mark } = progressOf(watch, 'merge_conflicts');
+  const isOther = mark.at === 'resolving' && merge.headSha !== '' && mark.headSha !== merge.headSha;
+  return isOther || merge.mergeability === 'clean' ? null : queued;
+}
 
 /** Only `dirty` is a conflict, and only a request that can be merged has none: anything else changes nothing. */
 function judgeConflicts(draft: Draft, watch: Watch, { merge }: Look): void {

@@ -57,12 +57,12 @@ export function whyUnlooked(state: State, claim: WaitingClaim): string | null {
 export function judgeQueued(draft: Draft, watch: Watch, due: readonly ReactionKind[], look: Look): boolean {
   const claim = draft.state.claims.get(watch.issue.id);
   const turn = claim && queuedTurn(claim);
-  if (claim?.phase !== 'waiting' || !turn || !due.includes(turn.kind) || mayBegin(draft.state, claim)) return true;
+  if (claim?.phase !== 'waiting' || !turn || !due.includes(turn.kind)) return true;
   const { renew } = reactionOf(turn.kind);
   const renewed = renew ? renew(draft, watch, look, turn.context) : turn.context;
   if (renewed === 'unread') return true;
   if (renewed === null) {
-    releaseWaiting(draft, claim, 'those who asked for its turn no longer count, or took it back');
+    releaseWaiting(draft, claim, 'what asked for its turn is gone, was taken back or no longer counts');
     return false;
   }
   putClaim(draft, { ...claim, then: { ...turn.then, reaction: renewed } });
