@@ -4,7 +4,7 @@ import { announce, dropPause, type Draft } from '../draft.ts';
 import { stopRun } from './on-issue-states.ts';
 import { nextWrites, sendDueWrites, waitsForWritesUntil } from './on-outbox.ts';
 import { beginPoll, lookUpRunning } from './on-poll.ts';
-import { mayLookUp, postponeUnpaid } from './on-quotas.ts';
+import { postponeUnpaid } from './on-quotas.ts';
 import { inspectDueWatches, nextInspection } from './on-reaction.ts';
 import { fireDueRetries, nextRetry } from './on-retry-due.ts';
 import { nextSave, saveLive } from './on-run.ts';
@@ -30,7 +30,7 @@ export function onClock(draft: Draft): void {
   cleanupIfDue(draft);
   if (!isPollDue(draft.state, draft.now)) return;
   if (postponeUnpaid(draft)) {
-    if (mayLookUp(draft.state, draft.now)) lookUpRunning(draft);
+    if (draft.state.live.size > 0) lookUpRunning(draft);
     return;
   }
   sweepIfDue(draft);

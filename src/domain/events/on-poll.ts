@@ -5,6 +5,7 @@ import { refOf, type Issue } from '../model/issue.ts';
 import { CANDIDATES_PER_SLICE, type PollInFlight, type PollStage } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { blockersToRead } from '../rules/dispatch-filters.ts';
+import { askedWaitMs } from '../rules/quota.ts';
 import { globalSlots } from '../rules/slots.ts';
 import { dispatch, dispatchStage } from './dispatch.ts';
 import { idsToLookUp, olderRuns, releaseMovedParked } from './lookups.ts';
@@ -30,7 +31,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   const { inFlight } = draft.state.poll;
   if (inFlight?.stage.at !== 'reading') return;
   if (!isProjectGone(event)) reconcileAll(draft, stillCurrent(inFlight), event);
-  if (inFlight.onlyStates || draft.state.lifecycle === 'leaving') return endLookup(draft, inFlight);
+  if (inFlight.onlyStates || draft.state.lifecycle === 'leaving') return endLookup(draft, inFlight, event);
   notePreflight(draft, event.preflightProblem);
   if (!event.candidates.ok) {
     endPoll(draft, inFlight, { candidates: 0, dispatched: 0, fault: event.candidates.fault });
@@ -91,9 +92,13 @@ export function lookUpRunning(draft: Draft): void {
   ask(draft, { do: 'poll', lookups: asked, ofOlder: olderRuns(draft.state), onlyStates: true });
 }
 
-function endLookup(draft: Draft, { startedAt }: PollInFlight): void {
+/** While polls wait, the next one comes as often as it may, but not before the time that a refusal names. */
+function endLookup(draft: Draft, { startedAt }: PollInFlight, { states }: Pick<EventNamed<'poll-answered'>, 'states'>): void {
   const { lifecycle, settings, poll } = draft.state;
-  if (lifecycle === 'serving' && poll.postponed !== null) return changePoll(draft, { inFlight: null });
+  if (lifecycle === 'serving' && poll.postponed !== null) {
+    const allowedAt = draft.now + (states.ok ? 0 : askedWaitMs(states.fault));
+    return changePoll(draft, { inFlight: null, nextAt: Math.max(poll.nextAt, allowedAt) });
+  }
   const nextAt = lifecycle === 'leaving' ? startedAt + settings.polling.intervalMs : draft.now;
   changePoll(draft, { inFlight: null, nextAt: Math.max(draft.now, nextAt) });
 }

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
+import type { Fault } from '../model/fault.ts';
+import type { Issue } from '../model/issue.ts';
 import type { Quota } from '../model/quota.ts';
 import { presentHold } from '../rules/eligibility.ts';
 
@@ -25,6 +27,26 @@ function hear(player: Player, changes: Partial<Quota> = {}): void {
 function polled(settings = settingsWith()): Player {
   const player = createPlayer(settings);
   player.poll([]);
+  return player;
+}
+
+/** The poll or lookup under way finds issue 1 in a state. */
+function answer(player: Player, candidates: readonly Issue[] = [], state = 'todo'): void {
+  const states = { ok: true, value: new Map([['1', state]]) } as const;
+  player.send({ type: 'poll-answered', candidates: { ok: true, value: candidates }, states, preflightProblem: null });
+}
+
+/** The lookup under way fails. */
+function refuse(player: Player, nature: Pick<Fault, 'isLimit' | 'retryAfterMs'>): void {
+  const failed = { ok: false, fault: { kind: 'tracker_api_error', message: 'no', consequence: 'back-off', ...nature } } as const;
+  player.send({ type: 'poll-answered', candidates: failed, states: failed, preflightProblem: null });
+}
+
+/** The same with issue 1 at work. */
+function withRun(player: Player): Player {
+  const worked = createPlayer();
+  worked.poll([issueWith({ id: '1' })]);
+  player.state = { ...player.state, live: worked.state.live, claims: worked.state.claims };
   return player;
 }
 
@@ -55,25 +77,41 @@ describe('a poll that the quota cannot pay for', () => {
     hear(player, { remaining: 900 });
     player.after(MINUTE);
     expect(player.asked('poll')).toMatchObject([{ lookups: ['1'], onlyStates: true }]);
-    const none = { ok: true, value: [] } as const;
-    const states = { ok: true, value: new Map([['1', 'todo']]) } as const;
-    player.send({ type: 'poll-answered', candidates: none, states, preflightProblem: null });
+    answer(player);
     player.after(MINUTE);
     expect(player.asked('poll')).toEqual([]);
     player.after(MINUTE);
     expect(player.asked('poll')).toHaveLength(1);
-    const moved = { ok: true, value: new Map([['1', 'done']]) } as const;
-    player.send({ type: 'poll-answered', candidates: none, states: moved, preflightProblem: null });
+    answer(player, [], 'done');
     expect(player.asked('stop-run')).toHaveLength(1);
     expect(player.everTold('poll:tick:postponed')).toHaveLength(1);
   });
 
-  it('asks nothing at all where nothing is left', () => {
-    const player = createPlayer();
-    player.poll([issueWith({ id: '1' })]);
+  it('looks up what runs also where nothing is left and what was started meanwhile, for the remote may answer', () => {
+    const player = polled();
     hear(player, { remaining: 0 });
-    player.after(5 * MINUTE);
+    player.after(MINUTE);
     expect(player.asked('poll')).toEqual([]);
+    withRun(player);
+    player.after(2 * MINUTE);
+    expect(player.asked('poll')).toMatchObject([{ lookups: ['1'], onlyStates: true }]);
+    answer(player, [], 'done');
+    expect(player.asked('stop-run')).toHaveLength(1);
+  });
+
+  it('looks up what runs again in two minutes after a failure, not before the time that a refusal names', () => {
+    const player = withRun(polled());
+    hear(player, { remaining: 0 });
+    player.after(MINUTE);
+    refuse(player, {});
+    player.after(2 * MINUTE);
+    expect(player.asked('poll')).toHaveLength(1);
+    refuse(player, { isLimit: true, retryAfterMs: 10 * MINUTE });
+    player.after(9 * MINUTE);
+    expect(player.asked('poll')).toEqual([]);
+    player.after(MINUTE);
+    expect(player.asked('poll')).toMatchObject([{ onlyStates: true }]);
+    expect(player.everAsked('stop-run')).toEqual([]);
   });
 
   it('gives candidates that nothing else holds its reason', () => {

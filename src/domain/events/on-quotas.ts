@@ -1,7 +1,6 @@
 import { announce, change, changePoll, type Draft } from '../draft.ts';
-import type { PostponedPoll, Quota } from '../model/quota.ts';
-import type { State } from '../model/state.ts';
-import { canPayFor, pacedInterval, unpaidPoll } from '../rules/quota.ts';
+import type { Quota } from '../model/quota.ts';
+import { pacedInterval, unpaidPoll } from '../rules/quota.ts';
 
 /** A reading that pays for the poll that waits lets it begin. */
 export function onQuotasRead(draft: Draft, quotas: readonly Quota[]): void {
@@ -10,25 +9,20 @@ export function onQuotasRead(draft: Draft, quotas: readonly Quota[]): void {
   if (waits && unpaidPoll(draft.state, draft.now) === null) changePoll(draft, { postponed: null, nextAt: draft.now });
 }
 
+/**
+ * While polls wait, running issues are looked up so often: somebody may have finished or moved them. Also where nothing is
+ * left, for the remote may answer all the same.
+ */
+const LOOKUP_MS = 120_000;
+
 /** Puts off a poll that the tracker's quota cannot pay for. Says whether it did; told once for each wait. */
 export function postponeUnpaid(draft: Draft): boolean {
   const postponed = unpaidPoll(draft.state, draft.now);
   if (postponed === null) return false;
   const isNews = draft.state.poll.postponed?.until !== postponed.until;
-  changePoll(draft, { postponed, nextAt: nextLookup(draft.state, postponed, draft.now), refreshAt: null });
+  changePoll(draft, { postponed, nextAt: Math.min(postponed.until, draft.now + LOOKUP_MS), refreshAt: null });
   if (isNews) announce(draft, 'poll:tick:postponed', postponed);
   return true;
-}
-
-/** While polls wait, running issues are looked up so often: somebody may have finished or moved them. */
-const LOOKUP_MS = 120_000;
-
-export function mayLookUp(state: State, now: number): boolean {
-  return state.live.size > 0 && canPayFor(state, state.live.size, now);
-}
-
-export function nextLookup(state: State, { until }: PostponedPoll, now: number): number {
-  return mayLookUp(state, now) ? Math.min(until, now + LOOKUP_MS) : until;
 }
 
 /** The time between two polls: as configured, unless a budget asks for more. */
