@@ -168,7 +168,7 @@ function createRefresh(active: () => Loop, clock: Clock): Daemon['requestRefresh
     if (lifecycle === 'draining') return { queued: false, coalesced: false };
     const coalesced = poll.begunAt < requestedAt;
     if (!coalesced) requestedAt = clock.now();
-    active().report({ type: 'refresh-requested' });
+    active().report({ type: 'refresh-requested', byPerson: true });
     return { queued: true, coalesced };
   };
 }

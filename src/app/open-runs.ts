@@ -53,7 +53,7 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
   const leading = reign?.leadership ?? null;
   const hosts = createSshHosts(clock);
   const markKey = store.workspaceKey;
-  const onJoined = (): void => trackers.loops().forEach((loop) => loop.report({ type: 'refresh-requested' }));
+  const onJoined = (): void => trackers.loops().forEach((loop) => loop.report({ type: 'refresh-requested', byPerson: false }));
   const fleet = createFleetRuns({ reign, version, clock, logger, markKey, killed, onJoined });
   releasers.push(fleet.close);
   const screen = createScreen(options, (runId) => void processes.ownerDone(runId));

@@ -47,7 +47,7 @@ export function followHints({ db, leadership }: Reign, { report, notes, logger }
     if (hints.length === 0) return;
     const kept = hints.flatMap(({ kind, body }) => (kind === 'note' ? [JSON.parse(body) as Note] : []));
     if (hints.some(({ kind }) => kind === 'webhook')) report({ type: 'webhook-received' });
-    if (hints.some(({ kind }) => kind === 'refresh')) report({ type: 'refresh-requested' });
+    if (hints.some(({ kind }) => kind === 'refresh')) report({ type: 'refresh-requested', byPerson: true });
     if (kept.length > 0) await notes.addNotes(kept);
     // Only now: a hint whose removal is lost on the way is acted on twice, never not at all.
     await db.writeUnder(leadership.epoch, dropHints(hints));

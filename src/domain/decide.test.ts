@@ -241,10 +241,10 @@ describe('restart and stop', () => {
   it('merges requests for a refresh', () => {
     const player = createPlayer();
     player.poll([]);
-    player.send({ type: 'refresh-requested' });
+    player.send({ type: 'refresh-requested', byPerson: true });
     const { refreshAt } = player.state.poll;
     player.now += 10;
-    player.send({ type: 'refresh-requested' });
+    player.send({ type: 'refresh-requested', byPerson: true });
     expect(player.state.poll.refreshAt).toBe(refreshAt);
     player.after(100);
     expect(player.asked('poll')).toHaveLength(1);

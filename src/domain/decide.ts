@@ -25,7 +25,7 @@ import { lookAgain } from './reactions/queued-turn.ts';
 import { onQuotasRead } from './events/on-quotas.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
 import { queueNews } from './rules/news.ts';
-import { LONGEST_WAIT_MS } from './rules/quota.ts';
+import { LONGEST_WAIT_MS, unpaidPoll } from './rules/quota.ts';
 import type { Claim } from './model/claim.ts';
 import type { State } from './model/state.ts';
 
@@ -143,8 +143,10 @@ function onTrackerLeft(draft: Draft): void {
   if (draft.state.lifecycle === 'serving') change(draft, { lifecycle: 'leaving', holds: new Map() });
 }
 
-function onRefreshRequested(draft: Draft): void {
+function onRefreshRequested(draft: Draft, { byPerson }: EventNamed<'refresh-requested'>): void {
   if (draft.state.lifecycle !== 'serving' || draft.state.poll.refreshAt !== null) return;
+  const mustWait = draft.state.poll.waitsUntil > draft.now || unpaidPoll(draft.state, draft.now) !== null;
+  if (mustWait && !byPerson) return;
   changePoll(draft, { refreshAt: draft.now + REFRESH_MERGE_MS });
 }
 

@@ -140,7 +140,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
 
   while (events < eventCount) {
     if (chance.happens(0.03)) chance.pick([active, active, other(active)]).world.edit(now);
-    if (chance.happens(0.005)) feed(active, { type: 'refresh-requested' }, true);
+    if (chance.happens(0.005)) feed(active, { type: 'refresh-requested', byPerson: true }, true);
     if (chance.happens(0.01)) unparkSomething();
     if (chance.happens(0.004)) operatorActs();
     if (chance.happens(isLooking(active) ? 0.03 : 0.006)) editWorkflow();

@@ -10,6 +10,7 @@ import { fireDueRetries, nextRetry } from './on-retry-due.ts';
 import { nextSave, saveLive } from './on-run.ts';
 import type { StopReason } from '../model/run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
+import { isAnythingLeft } from '../rules/quota.ts';
 
 /** Time passed: everything that is due happens, whatever woke us. So a lost timer delays, and never loses. */
 export function onClock(draft: Draft): void {
@@ -29,12 +30,16 @@ export function onClock(draft: Draft): void {
   inspectDueWatches(draft);
   cleanupIfDue(draft);
   if (!isPollDue(draft.state, draft.now)) return;
-  if (postponeUnpaid(draft)) {
-    if (draft.state.live.size > 0) lookUpRunning(draft);
-    return;
+  const isAskedFor = draft.state.poll.refreshAt !== null;
+  if (!postponeUnpaid(draft)) {
+    sweepIfDue(draft);
+    beginPoll(draft);
+  } else if (isAskedFor && isAnythingLeft(draft.state, draft.now)) {
+    // What polls leave to people is there for this.
+    beginPoll(draft);
+  } else if (draft.state.live.size > 0) {
+    lookUpRunning(draft);
   }
-  sweepIfDue(draft);
-  beginPoll(draft);
 }
 
 /** The next moment at which something falls due; Infinity when nothing does. Asked whenever the loop has nothing left to do. */

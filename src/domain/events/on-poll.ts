@@ -20,7 +20,6 @@ export function beginPoll(draft: Draft): void {
     inFlight: { startedAt: draft.now, asked, releasedMeanwhile: new Set(), stage: { at: 'reading' } },
     begunAt: draft.now,
     refreshAt: null,
-    postponed: null,
   });
   ask(draft, { do: 'poll', lookups: asked, ofOlder: olderRuns(draft.state) });
 }

@@ -62,10 +62,6 @@ describe('a poll that the quota cannot pay for', () => {
       until: player.now + 29 * MINUTE,
       reason: `the tracker's quota "core" cannot pay for a poll: 1009 of 5000 are left, and 20 % are kept for people`,
     });
-    player.send({ type: 'refresh-requested' });
-    player.after(1000);
-    expect(player.asked('poll')).toEqual([]);
-    expect(player.everTold('poll:tick:postponed')).toHaveLength(1);
     player.after(29 * MINUTE);
     expect(player.asked('poll')).toHaveLength(1);
     expect(player.state.poll.postponed).toBeNull();
@@ -112,6 +108,63 @@ describe('a poll that the quota cannot pay for', () => {
     player.after(MINUTE);
     expect(player.asked('poll')).toMatchObject([{ onlyStates: true }]);
     expect(player.everAsked('stop-run')).toEqual([]);
+  });
+
+  it('comes once for each time that a person asks for it, out of what is kept for people', () => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1' })]);
+    hear(player, { remaining: 900 });
+    player.after(MINUTE);
+    answer(player);
+    const { postponed } = player.state.poll;
+    player.send({ type: 'refresh-requested', byPerson: true });
+    player.after(1000);
+    expect(player.asked('poll')).toMatchObject([{ lookups: ['1'] }]);
+    expect(player.asked('poll')[0]).not.toHaveProperty('onlyStates');
+    answer(player, [issueWith({ id: '2' })]);
+    expect(player.asked('start-run')).toHaveLength(1);
+    expect(player.state.poll.postponed).toEqual(postponed);
+    player.after(MINUTE);
+    expect(player.asked('poll')).toMatchObject([{ onlyStates: true }]);
+    expect(player.everTold('poll:tick:postponed')).toHaveLength(1);
+    expect(player.everTold('poll:tick:completed')).toHaveLength(2);
+  });
+
+  it('comes by request also where a lookup falls due first', () => {
+    const player = withRun(polled());
+    hear(player, { remaining: 900 });
+    player.after(MINUTE);
+    answer(player);
+    player.now = player.state.poll.nextAt - 50;
+    player.send({ type: 'refresh-requested', byPerson: true });
+    player.after(60);
+    expect(player.asked('poll')[0]).not.toHaveProperty('onlyStates');
+  });
+
+  it('does not come by request where nothing is left: running issues are looked up', () => {
+    const player = createPlayer();
+    player.poll([issueWith({ id: '1' })]);
+    hear(player, { remaining: 0 });
+    player.after(MINUTE);
+    answer(player);
+    player.send({ type: 'refresh-requested', byPerson: true });
+    player.after(1000);
+    expect(player.asked('poll')).toMatchObject([{ lookups: ['1'], onlyStates: true }]);
+  });
+
+  it.each([
+    ['while it waits', (player: Player) => hear(player, { remaining: 900 })],
+    [
+      'while the tracker wants to be left alone',
+      (player: Player) => player.send({ type: 'polls-postponed', byMs: 30 * MINUTE, error: 'slow down', remedy: null }),
+    ],
+  ])('does not come %s because a worker joined', (_, wait) => {
+    const player = polled();
+    wait(player);
+    player.after(MINUTE);
+    player.send({ type: 'refresh-requested', byPerson: false });
+    player.after(1000);
+    expect(player.asked('poll')).toEqual([]);
   });
 
   it('gives candidates that nothing else holds its reason', () => {

@@ -18,7 +18,10 @@ const LOOKUP_MS = 120_000;
 /** Puts off a poll that the tracker's quota cannot pay for. Says whether it did; told once for each wait. */
 export function postponeUnpaid(draft: Draft): boolean {
   const postponed = unpaidPoll(draft.state, draft.now);
-  if (postponed === null) return false;
+  if (postponed === null) {
+    changePoll(draft, { postponed });
+    return false;
+  }
   const isNews = draft.state.poll.postponed?.until !== postponed.until;
   changePoll(draft, { postponed, nextAt: Math.min(postponed.until, draft.now + LOOKUP_MS), refreshAt: null });
   if (isNews) announce(draft, 'poll:tick:postponed', postponed);

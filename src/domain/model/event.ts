@@ -34,7 +34,8 @@ export type Event =
   | { readonly type: 'service-paused'; readonly pause: OperatorPause | null }
   /** What was told of things that last, while another tracker was watched. */
   | { readonly type: 'news-told'; readonly told: readonly Told[] }
-  | { readonly type: 'refresh-requested' }
+  /** A poll is wanted now. One that a person wants comes even where the tracker's quota has others wait. */
+  | { readonly type: 'refresh-requested'; readonly byPerson: boolean }
   /** The tracker asked to be left alone for a while. */
   | { readonly type: 'polls-postponed'; readonly byMs: number; readonly error: string; readonly remedy: string | null }
   /** What is left of the remotes' budgets, all that is known of them. */

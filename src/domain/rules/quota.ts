@@ -18,6 +18,11 @@ export function unpaidPoll(state: State, now: number): PostponedPoll | null {
   return unpaid.toSorted((a, b) => b.until - a.until)[0] ?? null;
 }
 
+/** Whether the remote would answer anything: what is kept for people included. */
+export function isAnythingLeft(state: State, now: number): boolean {
+  return pollQuotas(state, now).every(({ remaining }) => remaining > 0);
+}
+
 /** How far apart polls must be for the budgets that pace them to last until their reset; 0 where nothing asks for it. */
 export function pacedInterval(state: State, now: number): number {
   const paced = pollQuotas(state, now).filter(({ rule, pollCost }) => rule === 'pace' && pollCost > 0);
