@@ -122,6 +122,22 @@ it('that a service is stopping is kept for commands to tell', async () => {
   expect(await troublesSince(0, store)).toEqual([{ ...TROUBLE, what: 'stopping', since: 1_000_000, text }]);
 });
 
+it('that polls wait for the quota is kept with its end, and told anew when that moves', async () => {
+  const { store, notices, chronicle, time, tick } = setUp();
+  const waits = (until: number) =>
+    ({ name: 'poll:tick:postponed', facts: { reason: '9 of 5000 are left', resource: 'core', until } }) as const;
+  notices.announce(waits(5_000_000));
+  time.now += MINUTE;
+  notices.announce(waits(6_000_000));
+  // One that a person asked for.
+  tick(0);
+  const trouble = { ...TROUBLE, what: 'tracker_quota', since: 1_000_000, text: '9 of 5000 are left', nextTryAt: 6_000_000 };
+  await expect.poll(() => troublesSince(0, store)).toEqual([trouble]);
+  notices.announce({ name: 'poll:tick:resumed', facts: {} });
+  await chronicle.stop();
+  expect(await troublesSince(0, store)).toEqual([]);
+});
+
 it('a tracker that takes long to answer keeps it back until it has', async () => {
   const { store, notices, chronicle, time, tick } = setUp();
   silenceIn(notices.announce)('repoissues');

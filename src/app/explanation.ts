@@ -1,3 +1,4 @@
+import type { Trouble } from './chronicle.ts';
 import type { HoldReason } from '../domain/model/hold.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
 import { PARK_REMEDIES, remedyForRun } from '../domain/model/remedies.ts';
@@ -120,6 +121,15 @@ const BY_SERVICE: ReadonlySet<Reason> = new Set([
   'no_global_slot',
   'no_state_slot',
 ]);
+
+/** The same while polls wait for the tracker's quota: until then nothing new is dispatched. */
+export function postponed(
+  found: Explanation,
+  { text, since, nextTryAt }: Pick<Trouble, 'text' | 'since' | 'nextTryAt'>,
+): Explanation {
+  if (!found.would_dispatch) return found;
+  return entry(found, 'tracker_quota', text, { since, ...(nextTryAt !== null && { until: nextTryAt }) });
+}
 
 /** The same where the database belongs to the service of another file: nobody would dispatch it. */
 export function unwatched(found: Explanation, why: string): Explanation {

@@ -61,10 +61,9 @@ async function setUp() {
     status: async (token: string) =>
       (await fetch(new URL('/api/v2/runs', standby.url ?? ''), { headers: { authorization: `Bearer ${token}` } })).status,
     announce: notices.announce,
-    uptime: async () => {
+    ready: async () => {
       await standby.look(leader);
-      const ready = (await (await fetch(new URL('/readyz', standby.url ?? ''))).json()) as { uptime_seconds: number };
-      return ready.uptime_seconds;
+      return (await (await fetch(new URL('/readyz', standby.url ?? ''))).json()) as { uptime_seconds: number };
     },
     /** What it says once it has read what the leader has written. */
     async says() {
@@ -107,10 +106,22 @@ it('a standby tells why its leader cannot read the tracker, as long as it cannot
   expect(healed.holds).toMatchObject({ tracker_problem: null, preflight_problem: null });
 });
 
+it('a standby tells until when the polls of its leader wait for the quota', async () => {
+  const { announce, says, ready } = await setUp();
+  const reason = 'the quota "core" cannot pay for a poll: 9 of 5000 are left';
+  const until = Date.now() + 630_000;
+  announce({ name: 'poll:tick:postponed', facts: { reason, resource: 'core', until } });
+  expect((await says()).page).toMatch(/The next poll waits\. .*9 of 5000 are left \. It begins in 10m/);
+  expect(await ready()).toMatchObject({ poll_postponed: { reason, until: new Date(until).toISOString() } });
+  announce({ name: 'poll:tick:resumed', facts: {} });
+  expect((await says()).page).not.toContain('9 of 5000');
+  expect(await ready()).not.toHaveProperty('poll_postponed');
+});
+
 it('a standby tells how long its process runs, however often it looks at its leader', async () => {
-  const { uptime } = await setUp();
+  const { ready } = await setUp();
   const before = process.uptime();
-  const told = [await uptime(), await uptime()];
+  const told = [(await ready()).uptime_seconds, (await ready()).uptime_seconds];
   expect(told[0]).toBeGreaterThanOrEqual(before - 0.1);
   expect(told[1]).toBeGreaterThanOrEqual(told[0] ?? 0);
 });

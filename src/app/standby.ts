@@ -145,17 +145,19 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
 }
 
 /** The tracker is asked by the leader alone: what is said of it is what the leader wrote down. */
-function troubledBy(troubles: readonly Trouble[], snapshot: Snapshot): Snapshot {
-  const tracker = troubles.find(({ what }) => what === 'tracker');
+function troubledBy(troubles: readonly Trouble[], { poll, ...snapshot }: Snapshot): Snapshot {
   const preflightProblem = troubles.find(({ what }) => what === 'preflight')?.text ?? null;
-  const poll = { ...snapshot.poll, waitsSince: null };
-  if (tracker === undefined) return { ...snapshot, preflightProblem, poll };
-  const { since: at, text: error, nextTryAt, isSilence } = tracker;
-  if (isSilence) return { ...snapshot, preflightProblem, poll: { ...poll, waitsSince: at } };
-  if (nextTryAt !== null)
-    return { ...snapshot, preflightProblem, poll: { ...poll, startFault: { at, error, remedy: null, nextTryAt } } };
-  const last = { at, durationMs: 0, candidates: 0, error };
-  return { ...snapshot, preflightProblem, poll: { ...poll, last } };
+  const quota = troubles.find(({ what }) => what === 'tracker_quota');
+  const postponedPoll = quota?.nextTryAt == null ? null : { reason: quota.text, until: quota.nextTryAt };
+  const tracker = troubles.find(({ what }) => what === 'tracker');
+  const told = { waitsSince: null, ...(postponedPoll && { nextAt: postponedPoll.until }), ...(tracker && pollFaultOf(tracker)) };
+  return { ...snapshot, preflightProblem, postponedPoll, poll: { ...poll, ...told } };
+}
+
+function pollFaultOf({ since: at, text: error, nextTryAt, isSilence }: Trouble): Partial<Snapshot['poll']> {
+  if (isSilence) return { waitsSince: at };
+  if (nextTryAt !== null) return { startFault: { at, error, remedy: null, nextTryAt } };
+  return { last: { at, durationMs: 0, candidates: 0, error } };
 }
 
 /** What the leader's own state looks like from its records. */

@@ -1,5 +1,6 @@
+import { troublesSince } from '../app/chronicle.ts';
 import { explainBoard, explainRecords } from '../app/explain.ts';
-import { isWell, unserved, unwatched, type Explanation } from '../app/explanation.ts';
+import { isWell, postponed, unserved, unwatched, type Explanation } from '../app/explanation.ts';
 import { databaseOf, openRecords } from '../app/records.ts';
 import { readWorkflowFile, requireGood, type GoodWorkflow } from '../app/workflow.ts';
 import { waitIn } from '../runners/queue/known-workers.ts';
@@ -42,11 +43,17 @@ export async function showExplanations(settings: ExplainSettings): Promise<numbe
 /** How an explanation reads with the service there is. */
 async function servedBy({ settings, path }: GoodWorkflow, asJson: boolean): Promise<(found: Explanation) => Explanation> {
   const records = await openRecords(settings, settings.tracker.identity, path);
-  if (!asJson) tellService(records);
-  await records?.close();
-  if (records?.daemon == null) return unserved;
-  const { otherFile } = records;
-  return otherFile === null ? (found) => found : (found) => unwatched(found, othersLine(otherFile));
+  try {
+    if (!asJson) tellService(records);
+    if (records?.daemon == null) return unserved;
+    const { otherFile } = records;
+    if (otherFile !== null) return (found) => unwatched(found, othersLine(otherFile));
+    const troubles = await troublesSince(records.daemon.startedAt, records);
+    const quota = troubles.find(({ what }) => what === 'tracker_quota');
+    return quota === undefined ? (found) => found : (found) => postponed(found, quota);
+  } finally {
+    await records?.close();
+  }
 }
 
 /** What the records of a running service tell although the tracker was not read; null where they know nothing of it. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Trouble } from '../app/chronicle.ts';
 import { costText } from '../domain/model/cost.ts';
 import type { Durable } from '../domain/model/durable.ts';
 import type { HoldVerdict } from '../domain/model/hold.ts';
@@ -39,7 +40,7 @@ function print(report: Report): void {
   const now = Date.now();
   printLine(serviceLine(reading.records, report.isStopping));
   for (const { what, since, text, nextTryAt } of troubles)
-    printLine(`PROBLEM (${what}) since ${utcMoment(since)}: ${text}${nextTryText(nextTryAt, now)}`);
+    printLine(`PROBLEM (${what}) since ${utcMoment(since)}: ${text}${nextTryText(what, nextTryAt, now)}`);
   printPauses(durable);
   printRunning(report, now);
   printWaiting(report, now);
@@ -51,9 +52,10 @@ function print(report: Report): void {
 }
 
 /** When it is tried again, where that is known. */
-function nextTryText(at: number | null, now: number): string {
+function nextTryText(what: Trouble['what'], at: number | null, now: number): string {
   if (at === null) return '';
-  return at > now ? `; tried again at ${utcMoment(at)}` : `; being tried again since ${utcMoment(at)}`;
+  if (at <= now) return `; being tried again since ${utcMoment(at)}`;
+  return what === 'tracker_quota' ? `; polls wait until ${utcMoment(at)}` : `; tried again at ${utcMoment(at)}`;
 }
 
 /** Why nothing new starts, where somebody or a usage limit keeps it back. */

@@ -22,7 +22,7 @@ import { onLabelRemoved } from './reactions/label-commands.ts';
 import { onCompletionAnswered } from './reactions/merge-completion.ts';
 import { lookAfterEdit } from './reactions/look-sooner.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
-import { onQuotasRead } from './events/on-quotas.ts';
+import { endWait, onQuotasRead } from './events/on-quotas.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
 import { queueNews } from './rules/news.ts';
 import { LONGEST_WAIT_MS, unpaidPoll } from './rules/quota.ts';
@@ -140,7 +140,9 @@ function onPollsPostponed(draft: Draft, { byMs, error, remedy }: EventNamed<'pol
 
 /** Runs and what they still have to write go on; everything else of this tracker rests until it is watched again. */
 function onTrackerLeft(draft: Draft): void {
-  if (draft.state.lifecycle === 'serving') change(draft, { lifecycle: 'leaving', holds: new Map() });
+  if (draft.state.lifecycle !== 'serving') return;
+  change(draft, { lifecycle: 'leaving', holds: new Map() });
+  endWait(draft);
 }
 
 function onRefreshRequested(draft: Draft, { byPerson }: EventNamed<'refresh-requested'>): void {

@@ -54,6 +54,7 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     }),
   'poll:tick:postponed': ({ reason, resource, until }) =>
     warn('poll waits for the quota of the tracker', { reason, resource, until: new Date(until).toISOString() }),
+  'poll:tick:resumed': () => info('polls no longer wait for the quota of the tracker', {}),
   'poll:pace:slowed': ({ intervalMs }) =>
     warn('polls are slowed to stay within the quota of the tracker', { interval_ms: intervalMs }),
   'poll:pace:restored': ({ intervalMs }) => info('polls come as configured again', { interval_ms: intervalMs }),

@@ -106,7 +106,7 @@ describe('GET /readyz', () => {
 
   it('tells of a poll that waits for the quota of the tracker, and passes', async () => {
     const daemon = createFakeDaemon();
-    daemon.current = aSnapshot({ postponedPoll: { until: NOON, resource: 'core', reason: '12 of 5000 are left' } });
+    daemon.current = aSnapshot({ postponedPoll: { until: NOON, reason: '12 of 5000 are left' } });
     const app = createApp(
       daemon,
       createMetrics(daemon.notices, () => daemon.snapshot()),

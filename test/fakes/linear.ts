@@ -36,7 +36,7 @@ export interface FakeLinear {
   labels(): readonly { readonly name: string; readonly team: string | null }[];
   renameState(from: string, to: string): void;
   /** What the headers say is left from now on. */
-  allow(left: { requests?: number; complexity?: number }): void;
+  allow(left: { requests?: number; complexity?: number; resetAt?: number }): void;
   /** The next request that matches gets this answer instead. */
   failNext(matcher: Matcher, reply: Reply): void;
   /** Runs once, just before the next request that matches is answered: what someone else does meanwhile. */
@@ -63,7 +63,7 @@ export async function startFakeLinear(options: FakeLinearOptions = {}): Promise<
     apiKey,
     lenient,
     schema: options.schema ?? OWN_SCHEMA,
-    left: { requests: 1500, complexity: 250_000 },
+    left: { requests: 1500, complexity: 250_000, resetAt: Date.UTC(2026, 2, 1, 10) },
   };
   const plans: Plan[] = [];
   const server = await startServer((request) => {
@@ -91,7 +91,7 @@ interface Api {
   readonly apiKey: string;
   readonly lenient: boolean;
   readonly schema: GraphQLSchema;
-  readonly left: { requests: number; complexity: number };
+  readonly left: { requests: number; complexity: number; resetAt: number };
 }
 
 interface Plan {
@@ -146,10 +146,10 @@ async function answer(api: Api, request: RecordedRequest): Promise<Reply> {
     'x-complexity': '12',
     'x-ratelimit-requests-limit': '1500',
     'x-ratelimit-requests-remaining': String(api.left.requests),
-    'x-ratelimit-requests-reset': String(Date.UTC(2026, 2, 1, 10)),
+    'x-ratelimit-requests-reset': String(api.left.resetAt),
     'x-ratelimit-complexity-limit': '250000',
     'x-ratelimit-complexity-remaining': String(api.left.complexity),
-    'x-ratelimit-complexity-reset': String(Date.UTC(2026, 2, 1, 10)),
+    'x-ratelimit-complexity-reset': String(api.left.resetAt),
   };
   const refusal = refusalOf(request, api.apiKey);
   if (refusal) return json(errorBody(refusal), refusal.extensions.statusCode === 400 ? 400 : 401, headers);

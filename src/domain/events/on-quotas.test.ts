@@ -6,6 +6,7 @@ import type { Fault } from '../model/fault.ts';
 import type { Issue } from '../model/issue.ts';
 import type { Quota } from '../model/quota.ts';
 import { presentHold } from '../rules/eligibility.ts';
+import { snapshotOf } from '../views/snapshot.ts';
 
 const MINUTE = 60_000;
 
@@ -62,9 +63,11 @@ describe('a poll that the quota cannot pay for', () => {
       until: player.now + 29 * MINUTE,
       reason: `the tracker's quota "core" cannot pay for a poll: 1009 of 5000 are left, and 20 % are kept for people`,
     });
+    expect(snapshotOf(player.state, player.now).poll.nextAt).toBe(player.now + 29 * MINUTE);
     player.after(29 * MINUTE);
     expect(player.asked('poll')).toHaveLength(1);
     expect(player.state.poll.postponed).toBeNull();
+    expect(player.told('poll:tick:resumed')).toHaveLength(1);
   });
 
   it('leaves what runs held against the tracker, now and then', () => {
@@ -182,8 +185,17 @@ describe('a poll that the quota cannot pay for', () => {
     hear(player, { remaining: 0 });
     player.after(MINUTE);
     hear(player, { remaining: 4000 });
+    expect(player.told('poll:tick:resumed')).toHaveLength(1);
     player.after(0);
     expect(player.asked('poll')).toHaveLength(1);
+  });
+
+  it('waits no longer where another tracker is watched', () => {
+    const player = polled();
+    hear(player, { remaining: 0 });
+    player.after(MINUTE);
+    player.send({ type: 'tracker-left' });
+    expect(player.told('poll:tick:resumed')).toHaveLength(1);
   });
 
   it('that costs more than there ever is begins with a full budget', () => {

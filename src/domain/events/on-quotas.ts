@@ -5,8 +5,16 @@ import { pacedInterval, unpaidPoll } from '../rules/quota.ts';
 /** A reading that pays for the poll that waits lets it begin. */
 export function onQuotasRead(draft: Draft, quotas: readonly Quota[]): void {
   change(draft, { quotas: new Map(quotas.map((quota) => [`${quota.kind} ${quota.resource}`, quota])) });
-  const waits = draft.state.poll.postponed !== null;
-  if (waits && unpaidPoll(draft.state, draft.now) === null) changePoll(draft, { postponed: null, nextAt: draft.now });
+  if (draft.state.poll.postponed === null || unpaidPoll(draft.state, draft.now) !== null) return;
+  endWait(draft);
+  changePoll(draft, { nextAt: draft.now });
+}
+
+/** Polls no longer wait for the quota, if they did. */
+export function endWait(draft: Draft): void {
+  if (draft.state.poll.postponed === null) return;
+  changePoll(draft, { postponed: null });
+  announce(draft, 'poll:tick:resumed', {});
 }
 
 /**
@@ -19,7 +27,7 @@ const LOOKUP_MS = 120_000;
 export function postponeUnpaid(draft: Draft): boolean {
   const postponed = unpaidPoll(draft.state, draft.now);
   if (postponed === null) {
-    changePoll(draft, { postponed });
+    endWait(draft);
     return false;
   }
   const isNews = draft.state.poll.postponed?.until !== postponed.until;

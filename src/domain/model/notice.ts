@@ -23,6 +23,8 @@ export interface Notices {
   'tracker:start:postponed': { error: string; kind: string; retryInMs: number };
   /** Told once for each wait. */
   'poll:tick:postponed': { reason: string; resource: string; until: number };
+  /** It no longer waits. */
+  'poll:tick:resumed': Record<never, never>;
   'poll:pace:slowed': { intervalMs: number };
   'poll:pace:restored': { intervalMs: number };
   'poll:states:failed': { error: string; running: number };

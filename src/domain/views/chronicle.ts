@@ -105,6 +105,10 @@ export function troubleOf({ name, facts }: Notice, at: number): ToldTrouble | nu
     }
     case 'poll:tick:completed':
       return { what: 'tracker', text: null };
+    case 'poll:tick:postponed':
+      return { what: 'tracker_quota', text: facts.reason, nextTryAt: facts.until };
+    case 'poll:tick:resumed':
+      return { what: 'tracker_quota', text: null };
     case 'poll:preflight:failed':
       return { what: 'preflight', text: facts.problem };
     case 'poll:preflight:passed':
@@ -138,7 +142,7 @@ function placeOf([first]: readonly ProblemFacts[]): TroublePlace | null {
   return first === undefined ? null : { file: first.file, line: first.line, column: first.column };
 }
 
-export const TROUBLE_KINDS = ['tracker', 'preflight', 'workflow', 'stopping'] as const;
+export const TROUBLE_KINDS = ['tracker', 'tracker_quota', 'preflight', 'workflow', 'stopping'] as const;
 export type TroubleKind = (typeof TROUBLE_KINDS)[number];
 
 /** How the service was at one moment, or over some minutes: the most of each. */

@@ -41,7 +41,7 @@ export interface Snapshot {
     readonly startFault?: StartFault | null;
   };
   /** Set while the next poll waits for the tracker's quota. */
-  readonly postponedPoll: PostponedPoll | null;
+  readonly postponedPoll: Pick<PostponedPoll, 'reason' | 'until'> | null;
   /** What the tracker and the forge said is left of their budgets. */
   readonly quotas: readonly Quota[];
   readonly preflightProblem: string | null;
@@ -237,7 +237,9 @@ function escalated(state: State): readonly Parked[] {
 }
 
 /** Before the first poll the tracker is proved: that one is due, and has not begun. */
-function pollView({ last, nextAt, inFlight, begunAt }: PollState): Snapshot['poll'] {
+function pollView({ last, nextAt: wakesAt, inFlight, begunAt, postponed }: PollState): Snapshot['poll'] {
   const isProved = begunAt > 0 || last !== null;
+  // While polls wait for the quota, only running issues are looked up before.
+  const nextAt = Math.max(wakesAt, postponed?.until ?? 0);
   return { last, nextAt, inFlight: inFlight !== null, waitsSince: inFlight?.startedAt ?? (isProved ? null : nextAt) };
 }

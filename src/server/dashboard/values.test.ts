@@ -220,7 +220,7 @@ describe('the quota of the tracker', () => {
 
   it('that cannot pay for a poll turns the page amber and says until when', async () => {
     const reason = `the tracker's quota "core" cannot pay for a poll: 812 of 5000 are left, and 20 % are kept for people`;
-    const text = await board({ quotas: [quota], postponedPoll: { until: NOON + 600_000, resource: 'core', reason } });
+    const text = await board({ quotas: [quota], postponedPoll: { until: NOON + 600_000, reason } });
     expect(text).toContain('Serving, but polls wait');
     expect(text).toContain('The next poll waits.');
     expect(text).toContain('812 of 5000 are left, and 20 % are kept for people');
