@@ -124,8 +124,14 @@ describe('state lookups', () => {
         jql: `id IN (${batch.join(', ')}) ORDER BY key ASC`,
         maxResults: '50',
         fields: 'status',
+        reconcileIssues: batch.at(-1),
       })),
     );
+    expect(fake.requests.map(({ query }) => query.getAll('reconcileIssues'))).toEqual([
+      ids.slice(0, 40),
+      ids.slice(40, 80),
+      ids.slice(80),
+    ]);
   });
 
   it.each([[[]], [['ABC-1', 'x', '']]])('by ids: %j makes no request', async (ids) => {
@@ -212,7 +218,33 @@ describe('a search index that is behind', () => {
     ]);
     expect((await tracker.fetchIssueStatesByIds(ids, never)).get(ids[0] ?? '')).toBe('Human Review');
     const asked = fake.requests.filter(({ path }) => path.endsWith('/search/jql')).map((request) => reconciled(request));
-    expect(new Set(asked)).toEqual(new Set([`${ids[0]},${ids[1]}`]));
+    expect(new Set(asked)).toEqual(new Set([`${ids[0]},${ids[1]}`, ids.join(',')]));
+  });
+
+  it('does not show what somebody else changed as it was, where it is asked about that issue', async () => {
+    const { fake, tracker } = await connect();
+    const ids = many(fake, 2);
+    fake.freezeIndex();
+    fake.editIssue(ids[0] ?? '', { status: 'Done' });
+    expect((await tracker.fetchIssueStatesByIds(ids, never)).get(ids[0] ?? '')).toBe('Done');
+  });
+
+  it('does not show an issue as it was that had been moved already', async () => {
+    const { fake, tracker } = await connect({ workflow: { Backlog: ['Done'], Done: [] } });
+    const id = fake.addIssue();
+    fake.freezeIndex();
+    fake.editIssue(id, { status: 'Done' });
+    await tracker.transitionIssue(id, 'Done', never);
+    expect(await tracker.fetchCandidateIssues(never)).toEqual([]);
+  });
+
+  it('is asked about no more than 50: all that are looked up, then what we changed last', async () => {
+    const { fake, tracker } = await connect();
+    const ids = many(fake, 60);
+    for (const id of ids.slice(0, 55)) await tracker.transitionIssue(id, 'Done', never);
+    const looked = ids.slice(20);
+    await tracker.fetchIssueStatesByIds(looked, never);
+    expect(fake.requests.at(-1)?.query.getAll('reconcileIssues')).toEqual([...looked, ...ids.slice(10, 20)]);
   });
 
   it('is not asked about changes of long ago, nor about more than 50', async () => {

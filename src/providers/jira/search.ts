@@ -11,6 +11,8 @@ export const SEARCH_PATH = '/rest/api/3/search/jql';
 export interface Query {
   readonly jql: string;
   readonly fields: readonly string[];
+  /** The issues that it asks about, where they are known: they are shown as they are now. */
+  readonly ids?: readonly string[];
 }
 
 /** Searches of one site. Bad records are left out with a warning, the others are kept. */
@@ -31,7 +33,7 @@ export function createSearch(http: TrackerHttp, deps: { logger: Logger; clock: C
   return {
     all: async <T>(schema: ZodType<T>, query: Query, signal: AbortSignal) => {
       const found: T[] = [];
-      const reconcileIssues = recent.ids();
+      const reconcileIssues = reconciled(query, recent.ids());
       const seen = new Set<string>();
       for (let nextPageToken: string | undefined; ;) {
         const { issues, nextPageToken: next } = await page(query, { nextPageToken, reconcileIssues }, signal);
@@ -61,6 +63,12 @@ interface PageKeys {
   readonly nextPageToken?: string | undefined;
   /** The same on every page of one search, as the vendor asks. */
   readonly reconcileIssues: readonly string[];
+}
+
+/** What is asked about comes first, then what we changed last. */
+function reconciled({ ids = [] }: Query, changed: readonly string[]): readonly string[] {
+  const others = changed.filter((id) => !ids.includes(id));
+  return [...ids, ...others.slice(Math.max(0, ids.length + others.length - MOST_RECONCILED))];
 }
 
 /** Addresses of more than 8 KiB are refused on the way. A long `query_filter` gets there. */
@@ -110,7 +118,7 @@ function createRecentChanges(clock: Clock): { add(id: string): void; ids(): read
     },
     ids: () => {
       forget();
-      return [...changedAt.keys()].slice(-MOST_RECONCILED);
+      return [...changedAt.keys()];
     },
   };
 }

@@ -17,7 +17,7 @@ import { toComment, toIssue } from './map.ts';
 import { preflight } from './preflight.ts';
 import type { WireComment, WireIssue } from './schema.ts';
 import { COMMENT, COMMENT_PAGE, ISSUE, ISSUE_STATE, MY_PERMISSIONS, MYSELF, PROJECT_STATUSES } from './schema.ts';
-import type { Search } from './search.ts';
+import type { Query, Search } from './search.ts';
 import { createSearch } from './search.ts';
 import { offeredMoves, transition } from './transition.ts';
 import type { TrackerInputs } from './settings.ts';
@@ -135,7 +135,7 @@ async function readStatesByIds(
 ): Promise<ReadonlyMap<string, string>> {
   const states = new Map<string, string>();
   const numeric = ids.filter((id) => /^\d+$/.test(id));
-  for (const { id, state } of await readStates(context, numeric, byIdsJql, signal)) if (id) states.set(id, state);
+  for (const { id, state } of await readStates(context, numeric, byIds, signal)) if (id) states.set(id, state);
   return states;
 }
 
@@ -147,11 +147,18 @@ async function readStatesByKeys(
 ): Promise<ReadonlyMap<string, string>> {
   const states = new Map<string, string>();
   const filled = keys.filter((key) => key.trim() !== '');
-  for (const { key, state } of await readStates(context, filled, byKeysJql, signal)) {
+  for (const { key, state } of await readStates(context, filled, byKeys, signal)) {
     for (const asked of filled) if (key?.toUpperCase() === asked.trim().toUpperCase()) states.set(asked, state);
   }
   return states;
 }
+
+type Lookup = (batch: readonly string[]) => Pick<Query, 'jql' | 'ids'>;
+
+/** Named once more beside the expression: what is decided by a lookup must not be decided by an index that is behind. */
+const byIds: Lookup = (ids) => ({ jql: byIdsJql(ids), ids });
+
+const byKeys: Lookup = (keys) => ({ jql: byKeysJql(keys) });
 
 interface FoundState {
   readonly id: string | null | undefined;
@@ -162,13 +169,13 @@ interface FoundState {
 async function readStates(
   { search }: Context,
   names: readonly string[],
-  jqlFor: (batch: readonly string[]) => string,
+  lookup: Lookup,
   signal: AbortSignal,
 ): Promise<readonly FoundState[]> {
   const found: FoundState[] = [];
   for (const batch of batches([...new Set(names)])) {
     const read = await withoutUnknown(batch, (known) =>
-      search.all(ISSUE_STATE, { jql: jqlFor(known), fields: ['status'] }, signal),
+      search.all(ISSUE_STATE, { ...lookup(known), fields: ['status'] }, signal),
     );
     found.push(...read.map(({ id, key, fields }) => ({ id, key, state: fields?.status?.name ?? '' })));
   }

@@ -24,7 +24,7 @@ export async function transition(parts: TransitionParts, id: string, state: stri
     return search.changed(id);
   }
   // A move that was made already, perhaps by a call whose answer got lost, is not offered again.
-  if (await isIn(parts, id, state, signal)) return;
+  if (await isIn(parts, id, state, signal)) return search.changed(id);
   const targets = [...new Set(offered.map(({ to }) => JSON.stringify(to.name)))].join(', ') || 'none';
   throw new TrackerError({
     kind: 'tracker_payload_error',
