@@ -1,5 +1,4 @@
-import { putParked, unpark, type Draft } from '../draft.ts';
-import { sameState, type Issue } from '../model/issue.ts';
+import { sameState } from '../model/issue.ts';
 import type { OlderRuns } from '../model/effect.ts';
 import type { Settings } from '../model/settings.ts';
 import type { State } from '../model/state.ts';
@@ -11,8 +10,21 @@ const PARKED_LOOKUPS_PER_POLL = 20;
 export function idsToLookUp(state: State): readonly string[] {
   const parked = [...state.parked.keys()];
   const first = parked.length === 0 ? 0 : (state.poll.count * PARKED_LOOKUPS_PER_POLL) % parked.length;
-  const turn = [...parked.slice(first), ...parked.slice(0, first)].slice(0, PARKED_LOOKUPS_PER_POLL);
-  return [...state.live.keys(), ...turn];
+  const turn = new Set([...seenElsewhere(state), ...parked.slice(first), ...parked.slice(0, first)]);
+  return [...state.live.keys(), ...[...turn].slice(0, PARKED_LOOKUPS_PER_POLL)];
+}
+
+/**
+ * Parked issues that the last list of candidates showed in another state. A list may be older than the park, so that a lookup has
+ * to say the same before one is released.
+ */
+function seenElsewhere({ parked, holds }: State): readonly string[] {
+  const moved: string[] = [];
+  for (const [id, { stateAtPark }] of parked) {
+    const listed = holds.get(id)?.issue.state;
+    if (listed !== undefined && !sameState(stateAtPark ?? '', listed)) moved.push(id);
+  }
+  return moved;
 }
 
 /** What runs with settings of before an edit: where labels are states, another list of them reads another state. */
@@ -23,15 +35,4 @@ export function olderRuns({ live, runSettings, settings }: State): readonly Olde
     older.set(own, [...(older.get(own) ?? []), id]);
   }
   return [...older].map(([own, ids]) => ({ settings: own, ids }));
-}
-
-/** A parked issue that the candidate list shows in another state has been touched by a person, unless the list is older. */
-export function releaseMovedParked(draft: Draft, candidates: readonly Issue[], parkedMeanwhile: ReadonlySet<string>): void {
-  if (draft.state.parked.size === 0) return;
-  for (const issue of candidates) {
-    const parked = draft.state.parked.get(issue.id);
-    if (parked === undefined || parkedMeanwhile.has(issue.id)) continue;
-    if (parked.stateAtPark === null) putParked(draft, { ...parked, stateAtPark: issue.state });
-    else if (!sameState(parked.stateAtPark, issue.state)) unpark(draft, parked, `its state changed to "${issue.state}"`);
-  }
 }

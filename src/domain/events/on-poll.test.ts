@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
-import { issueWith } from '../../../test/support/issues.ts';
+import { issueWith, refWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
+import { NOTHING_DURABLE } from '../model/durable.ts';
 import { refOf, type Issue } from '../model/issue.ts';
 import type { Hold } from '../model/hold.ts';
 import { listOf, withEntry } from '../model/versioned-map.ts';
@@ -154,6 +155,50 @@ describe('a poll that is older than what happened meanwhile', () => {
     expect(player.everAsked('start-run')).toHaveLength(1);
     player.poll([issueWith({ id: '1', state: 'todo' })], { 1: 'todo' });
     expect(player.state.parked.has('1')).toBe(false);
+  });
+});
+
+describe('a parked issue', () => {
+  const parkedAt = (ids: readonly string[]): Player => {
+    const parked = ids.map((id) => ({
+      issue: refWith({ id }),
+      reason: 'blocked' as const,
+      detail: '',
+      parkedAt: 0,
+      stateAtPark: 'doing',
+    }));
+    return createPlayer(settingsWith(), { ...NOTHING_DURABLE, parked });
+  };
+
+  it.each([
+    ['shows its state of then', { 1: 'doing' }],
+    ['does not find it', {}],
+  ])('stays so when a list that is behind shows an older state and the lookup %s', (_, states) => {
+    const player = parkedAt(['1']);
+    player.poll([issueWith({ id: '1', state: 'todo' })], states);
+    expect(player.state.parked.get('1')?.stateAtPark).toBe('doing');
+    expect(player.asked('start-run')).toEqual([]);
+    player.poll([issueWith({ id: '1', state: 'doing' })], { 1: 'todo' });
+    expect(player.state.parked.has('1')).toBe(false);
+  });
+
+  it('that the list shows in another state is looked up before the others', () => {
+    const ids = Array.from({ length: 100 }, (_, index) => String(index));
+    const player = parkedAt(ids);
+    const listed = [issueWith({ id: '77', state: 'todo' }), issueWith({ id: '78', state: 'doing' })];
+    player.poll(listed, {});
+    player.now = player.state.poll.nextAt;
+    player.send({ type: 'clock' });
+    const lookups = player.asked('poll')[0]?.lookups ?? [];
+    expect(lookups).toHaveLength(20);
+    expect(lookups.slice(0, 2)).toEqual(['77', '20']);
+    player.send({
+      type: 'poll-answered',
+      candidates: { ok: true, value: listed },
+      states: { ok: true, value: new Map([['77', 'todo']]) },
+      preflightProblem: null,
+    });
+    expect(player.asked('start-run')).toMatchObject([{ plan: { issue: { id: '77' } } }]);
   });
 });
 

@@ -8,7 +8,7 @@ import { blockersToRead } from '../rules/dispatch-filters.ts';
 import { askedWaitMs } from '../rules/quota.ts';
 import { globalSlots } from '../rules/slots.ts';
 import { dispatch, dispatchStage } from './dispatch.ts';
-import { idsToLookUp, olderRuns, releaseMovedParked } from './lookups.ts';
+import { idsToLookUp, olderRuns } from './lookups.ts';
 import { reconcile } from './on-issue-states.ts';
 import { endPoll, enter } from './poll-stages.ts';
 import { remindOfSpent } from './spent.ts';
@@ -37,9 +37,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
     return;
   }
   remindOfSpent(draft, event.spent ?? []);
-  const { value: candidates } = event.candidates;
-  releaseMovedParked(draft, candidates, inFlight.releasedMeanwhile);
-  enter(draft, afterReading(draft.state, candidates));
+  enter(draft, afterReading(draft.state, event.candidates.value));
   walk(draft);
 }
 
@@ -47,7 +45,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
 function reconcileAll(draft: Draft, asked: readonly string[], event: EventNamed<'poll-answered'>): void {
   const { olderStates = [] } = event;
   const older = new Set(olderStates.flatMap(({ ids }) => ids));
-  reconcile(draft, older.size === 0 ? asked : asked.filter((id) => !older.has(id)), statesWithListed(asked, event));
+  reconcile(draft, older.size === 0 ? asked : asked.filter((id) => !older.has(id)), statesWithListed(draft.state, asked, event));
   const current = new Set(older.size === 0 ? [] : asked);
   for (const { ids, states: own } of olderStates)
     reconcile(
@@ -58,15 +56,16 @@ function reconcileAll(draft: Draft, asked: readonly string[], event: EventNamed<
 }
 
 /**
- * What the lookup misses and the list of the same poll shows is there: a run that was stopped for it would be started again at
- * once, poll after poll.
+ * What runs, the lookup misses and the list of the same poll shows is there: a run that was stopped for it would be started again
+ * at once, poll after poll. Of what is parked the list alone says nothing, for it may be older than the park.
  */
 function statesWithListed(
+  { live }: State,
   asked: readonly string[],
   { states, candidates }: EventNamed<'poll-answered'>,
 ): EventNamed<'poll-answered'>['states'] {
   if (!states.ok || !candidates.ok) return states;
-  const missed = new Set(asked.filter((id) => (states.value.get(id) ?? '') === ''));
+  const missed = new Set(asked.filter((id) => live.has(id) && (states.value.get(id) ?? '') === ''));
   if (missed.size === 0) return states;
   const listed = candidates.value.filter(({ id }) => missed.has(id)).map(({ id, state }) => [id, state] as const);
   return { ok: true, value: new Map([...states.value, ...listed]) };
