@@ -49,6 +49,7 @@ export interface IssueEdit {
   readonly title?: string;
   readonly priority?: number;
   readonly archived?: boolean;
+  readonly trashed?: boolean;
 }
 
 export type IssueView = ReturnType<typeof viewOf>;
@@ -120,12 +121,13 @@ function handsOn(world: World) {
   };
 }
 
-function editIssue(world: World, issue: FakeIssue, { state, title, priority, archived }: IssueEdit): void {
+function editIssue(world: World, issue: FakeIssue, { state, title, priority, archived, trashed }: IssueEdit): void {
   if (state !== undefined) issue.state = stateNamed(issue.team, state);
   if (title !== undefined) issue.title = title;
   if (priority !== undefined) issue.priority = priority;
   issue.updatedAt = world.now();
   if (archived !== undefined) issue.archivedAt = archived ? issue.updatedAt : null;
+  if (trashed !== undefined) issue.trashed = trashed || null;
 }
 
 function viewOf(issue: FakeIssue) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ZodType } from 'zod';
-import { CONNECTION, ISSUE } from './schema.ts';
+import { CONNECTION, ISSUE, REMOVAL } from './schema.ts';
 import { NESTED_CAP, PAGE_SIZE } from './settings.ts';
 
 /** One document and the shape of the `data` it is answered with. */
@@ -15,7 +15,7 @@ function operation<T>(text: string, data: ZodType<T>): GraphqlOperation<T> {
 
 const CONNECTION_OF_ISSUES = z.object({ issues: CONNECTION });
 const COMMENTS = z.object({ comments: CONNECTION.nullish().transform((comments) => comments ?? { nodes: [] }) });
-const ISSUE_WITH_COMMENTS = z.object({ issue: ISSUE.and(COMMENTS).nullable() });
+const ISSUE_WITH_COMMENTS = z.object({ issue: ISSUE.and(REMOVAL).and(COMMENTS).nullable() });
 const COMMENTS_OF_ISSUE = z.object({ issue: COMMENTS.nullable() });
 const UPDATED = z.object({ success: z.boolean().nullish() });
 
@@ -72,12 +72,13 @@ export function issuesOperation(sizes: PageSizes, withPeople: boolean): GraphqlO
   );
 }
 
-// Linear API, "Getting started": query `issue`.
+// Linear API, "Getting started": query `issue`. Unlike lists, it also finds what is archived or in the trash.
 export const issueByIdOperation = (withPeople: boolean) =>
   operation(
     `query Issue($id: String!) {
     issue(id: $id) {
       ${issueFields(FULL_PAGE, withPeople)}
+      archivedAt trashed
       comments(first: ${PAGE_SIZE}, orderBy: createdAt) { ${commentFields(withPeople)} }
     }
   }`,

@@ -40,6 +40,9 @@ export const ISSUE = z.object({
 });
 export type WireIssue = z.output<typeof ISSUE>;
 
+/** Whether somebody put an issue away; what is not told was not. */
+export const REMOVAL = z.object({ archivedAt: TEXT.catch(null), trashed: z.boolean().nullish().catch(null) });
+
 /** Of an issue, what a state lookup asks for. */
 export const ISSUE_STATE = z.object({ id: z.string(), number: z.number().nullish(), state: STATE });
 

@@ -176,6 +176,17 @@ describe('graphql single issue', () => {
     }
   });
 
+  it.each([{ archived: true }, { trashed: true }])('is not found where it is put away: %j', async (edit) => {
+    const { fake, tracker } = await start();
+    const { id } = fake.addIssue();
+    fake.editIssue(id, edit);
+    const { kind, message } = await failureOf(tracker.fetchIssueById(id, never));
+    expect(kind).toBe('tracker_not_found');
+    expect(message).toContain(`no issue ${id}, it is archived or in the trash`);
+    fake.editIssue(id, { archived: false, trashed: false });
+    expect(await tracker.fetchIssueById(id, never)).toMatchObject({ id });
+  });
+
   it('shows what the remote says to users', async () => {
     const { tracker } = await start();
     const { message } = await failureOf(tracker.fetchIssueById(UNKNOWN, never));

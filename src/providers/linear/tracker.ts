@@ -123,6 +123,8 @@ async function fetchIssueById(context: Context, id: string, signal: AbortSignal)
   const { client } = context;
   const { issue } = await client.run(issueByIdOperation(context.withPeople), { id }, signal);
   if (!issue) throw missing(context, id);
+  // Lists and state lookups leave it out, so that it is gone for all of them.
+  if (issue.archivedAt || issue.trashed) throw missing(context, id, ', it is archived or in the trash');
   const laterPages = commentPages(context, id, signal);
   const comments = await readComments(context, id, async (after) => (after === null ? issue.comments : laterPages(after)));
   return noted(context, issue, comments);
@@ -221,6 +223,6 @@ function noted({ held, logger }: Context, wire: WireIssue, comments: readonly Is
   return toIssue(wire, comments);
 }
 
-function missing({ client }: Context, id: string): Error {
-  return client.fault('tracker_not_found', `no issue ${id}`);
+function missing({ client }: Context, id: string, why = ''): Error {
+  return client.fault('tracker_not_found', `no issue ${id}${why}`);
 }

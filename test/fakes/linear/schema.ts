@@ -56,7 +56,7 @@ const SDL = `
 
   type Issue {
     id: ID! identifier: String! number: Float! title: String! description: String priority: Float! branchName: String!
-    url: String! createdAt: DateTime! updatedAt: DateTime! archivedAt: DateTime labelIds: [String!]!
+    url: String! createdAt: DateTime! updatedAt: DateTime! archivedAt: DateTime trashed: Boolean labelIds: [String!]!
     previousIdentifiers: [String!]! reactions: [Reaction!]! reactionData: JSONObject! sharedAccess: IssueSharedAccess!
     state: WorkflowState! team: Team! assignee: User creator: User parent: Issue
     labels(${PAGING}, filter: IssueLabelFilter): IssueLabelConnection!

@@ -73,6 +73,7 @@ export interface FakeIssue {
   readonly createdAt: string;
   updatedAt: string;
   archivedAt: string | null;
+  trashed: boolean | null;
   readonly inverseRelations: FakeRelation[];
   readonly comments: FakeComment[];
 }
@@ -200,6 +201,7 @@ export function addIssue(world: World, given: NewIssue): FakeIssue {
     createdAt,
     updatedAt: createdAt,
     archivedAt: null,
+    trashed: null,
     inverseRelations: (given.blockedBy ?? []).map((id) => ({
       id: world.nextId(),
       type: 'blocks',

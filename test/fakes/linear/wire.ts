@@ -58,7 +58,7 @@ export function issueView(issue: FakeIssue) {
 }
 
 export function issueNode(world: World, issue: FakeIssue): object {
-  const { id, number, title, description, priority, branchName, createdAt, updatedAt, archivedAt } = issue;
+  const { id, number, title, description, priority, branchName, createdAt, updatedAt, archivedAt, trashed } = issue;
   const identifier = identifierOf(issue);
   return {
     id,
@@ -71,6 +71,7 @@ export function issueNode(world: World, issue: FakeIssue): object {
     createdAt,
     updatedAt,
     archivedAt,
+    trashed,
     url: `https://linear.app/acme/issue/${identifier}`,
     labelIds: [...issue.labels].map((label) => label.id),
     previousIdentifiers: [],
