@@ -33,6 +33,11 @@ const DETAILS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use it; change its rights or those of its directory',
 };
 
+/** What is to be told of a failure of the system. */
+export function systemDetail({ code = '', message }: NodeJS.ErrnoException): string {
+  return DETAILS[code] ?? message;
+}
+
 /** Every failure as a TrackerError; an abort leaves as its own reason. */
 export async function asTrackerErrors<T>(
   method: FileAccess,
@@ -46,12 +51,12 @@ export async function asTrackerErrors<T>(
   } catch (error) {
     if (error instanceof TrackerError || signal.aborted) throw error;
     if (error instanceof EditRefusedError) throw payloadError(method, path, error.message);
-    const { code = '', message } = error as NodeJS.ErrnoException;
+    const fault = error as NodeJS.ErrnoException;
     throw new TrackerError({
-      kind: KINDS[code] ?? 'tracker_transport_error',
+      kind: KINDS[fault.code ?? ''] ?? 'tracker_transport_error',
       method,
       path,
-      detail: DETAILS[code] ?? message,
+      detail: systemDetail(fault),
       cause: error,
     });
   }

@@ -1,8 +1,10 @@
 import type { BigIntStats } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isSame } from './content.ts';
+import { systemDetail } from './failures.ts';
 import { closeFile, contentOf, openFile } from './file-access.ts';
 import type { Look } from './file-access.ts';
 import { hasFrontMatter, MarkdownFault, parseMarkdown } from './front-matter.ts';
@@ -17,7 +19,8 @@ const READERS = 4;
 /** One file of the directory, as it was read. */
 export interface IssueFile {
   readonly name: string;
-  readonly version: FileVersion;
+  /** Null where it could not be opened. */
+  readonly version: FileVersion | null;
   readonly result: FoundRecord | SourceProblem;
 }
 
@@ -34,27 +37,44 @@ export async function readFiles(
     for (const [index, name] of waiting) found[index] = await readIssue(path.join(directory, name), known.get(name), look);
   };
   await Promise.all(Array.from({ length: READERS }, reader));
-  return found.filter((file) => file !== null);
+  const files = found.filter((file) => file !== null);
+  // Where nobody may look into the directory, it is not the files that are at fault.
+  if (files.some(({ version }) => version === null)) await access(directory, constants.X_OK);
+  return files;
 }
 
 /** Null for a file that went away meanwhile, or never was one. */
 export async function readIssue(file: string, before: IssueFile | undefined, look: Look<BigIntStats>): Promise<IssueFile | null> {
   try {
     const stats = await look(file);
-    if (before !== undefined && before.version.stamp === stampOf(stats)) return before;
+    if (before?.version?.stamp === stampOf(stats)) return before;
     const bytes = await readNow(file);
     const version = { content: [bytes], stamp: settledStampOf(stats), isOwn: false };
-    if (before !== undefined && isSame(before.version.content, bytes)) return { ...before, version };
+    if (before?.version && isSame(before.version.content, bytes)) return { ...before, version };
     const name = path.basename(file);
     const result = parseFile(name, bytes.toString('utf8'));
     // Parsing YAML takes its time: one file at a go.
     await nextTurn();
     return { name, version, result };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'EISDIR' || code === 'ENOTDIR') return null;
-    throw error;
+    const fault = error as NodeJS.ErrnoException;
+    if (NO_FILE.has(fault.code)) return null;
+    if (!FAULT_OF_ONE.has(fault.code)) throw error;
+    return unopened(path.basename(file), fault, before);
   }
+}
+
+/** It is gone, a directory, or a socket. */
+const NO_FILE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'EISDIR', 'ENOTDIR', 'ENXIO']);
+
+/** What may be wrong with one file while the others are well. */
+const FAULT_OF_ONE: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'ELOOP', 'EIO']);
+
+/** The same as before where nothing changed. */
+function unopened(name: string, fault: NodeJS.ErrnoException, before: IssueFile | undefined): IssueFile {
+  const text = `${name}: ${systemDetail(fault)}`;
+  if (before?.version === null && isProblem(before.result) && before.result.key === text) return before;
+  return { name, version: null, result: { key: text, text: () => text } };
 }
 
 /** Its drive has just answered. */

@@ -1,5 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
@@ -233,6 +235,44 @@ describe('a directory of Markdown files', () => {
     await expect(tracker.fetchIssueById('2', signal)).rejects.toMatchObject(fault);
     await rm(path.join(directory, 'b.md'));
     expect(await tracker.fetchIssueStatesByIds(['1', '2'], signal)).toEqual(new Map([['1', 'todo']]));
+  });
+
+  it('loses only a file that cannot be opened, names it, and lets nobody take its issue for missing', async () => {
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo');
+    await write('b.md', 'id: 2\nidentifier: B-2\ntitle: T\nstate: todo');
+    const tracker = open('.');
+    expect(await identifiers(tracker)).toEqual(['A-1', 'B-2']);
+    await rm(path.join(directory, 'b.md'));
+    await symlink('b.md', path.join(directory, 'b.md'));
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    expect(await identifiers(tracker)).toEqual(['A-1']);
+    expect(reasons()).toEqual([expect.stringMatching(/^b\.md: ELOOP/)]);
+    const fault = { kind: 'tracker_payload_error', message: expect.stringContaining('b.md: ELOOP') as string };
+    await expect(tracker.fetchIssueStatesByIds(['1', '2'], signal)).rejects.toMatchObject(fault);
+    await expect(tracker.fetchIssueStatesByIds(['2'], signal)).rejects.toMatchObject(fault);
+    await expect(tracker.fetchIssueById('2', signal)).rejects.toMatchObject(fault);
+    await rm(path.join(directory, 'b.md'));
+    await writeFile(path.join(directory, 'b.md'), '');
+    await expect(tracker.fetchIssueById('2', signal)).rejects.toThrow('b.md, line 1');
+    await write('b.md', 'id: 2\nidentifier: B-2\ntitle: T\nstate: todo');
+    expect(await identifiers(tracker)).toEqual(['A-1', 'B-2']);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that nobody may look into is at fault itself, and not each of its files', async () => {
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo');
+    const tracker = open('.');
+    await chmod(directory, 0o600);
+    onTestFinished(() => chmod(directory, 0o700));
+    await expect(tracker.fetchCandidateIssues(signal)).rejects.toMatchObject({ kind: 'tracker_auth_error' });
+    expect(log.records).toEqual([]);
+  });
+
+  it('has issues beside a socket', async () => {
+    await write('a.md', 'id: 1\nidentifier: A-1\ntitle: T\nstate: todo');
+    const server = createServer().listen(path.join(directory, 'b.md'));
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    expect(await identifiers(open('.'))).toEqual(['A-1']);
   });
 
   it('sees files come, change and go', async () => {
