@@ -61,9 +61,16 @@ describe('editMarkdown', () => {
     { written: 'plain', before: 'state: todo # now\nx: 1\n', after: 'state: In Review # now\nx: 1\n' },
     { written: 'quoted', before: 'state: "todo"\nx: 1\n', after: 'state: "In Review"\nx: 1\n' },
     { written: 'as a block', before: 'state: |\n  todo\nx: 1\n', after: 'state: In Review\nx: 1\n' },
+    { written: 'as a block with a remark', before: 'state: >- # now\n  todo\nx: 1\n', after: 'state: In Review # now\nx: 1\n' },
     { written: 'not at all', before: 'state:\nx: 1\n', after: 'state: In Review\nx: 1\n' },
+    { written: 'as a remark alone', before: 'state: # now\nx: 1\n', after: 'state: In Review # now\nx: 1\n' },
   ])('changes a state that is written $written', ({ before, after }) => {
     expect(edit(withMatter(before), { type: 'state', state: 'In Review' })).toBe(withMatter(after));
+  });
+
+  it('keeps the line ends of a block', () => {
+    const text = '---\r\nstate: | # now\r\n  todo\r\nx: 1\r\n---\r\n';
+    expect(edit(text, { type: 'state', state: 'done' })).toBe('---\r\nstate: done # now\r\nx: 1\r\n---\r\n');
   });
 
   it.each(['yes: no', '# x', '"', '007', 'null', 'é', ' - x'])('writes the state %s so that it reads the same', (state) => {
@@ -81,6 +88,11 @@ describe('editMarkdown', () => {
   it.each([
     { written: 'absent', before: 'state: a\n', after: 'state: a\nlabels:\n  - x\n' },
     { written: 'empty', before: 'labels:\nstate: a\n', after: 'labels: [x]\nstate: a\n' },
+    {
+      written: 'empty with a remark',
+      before: 'labels:  # two\n  # or more\nx: 1\n',
+      after: 'labels:  [x] # two\n  # or more\nx: 1\n',
+    },
     { written: 'null', before: 'labels: ~\nstate: a\n', after: 'labels: [x]\nstate: a\n' },
     { written: 'an empty list', before: 'labels: []\nstate: a\n', after: 'labels: [x]\nstate: a\n' },
     { written: 'in brackets', before: 'labels: [a, "b"] # two\n', after: 'labels: [a, "b", x] # two\n' },

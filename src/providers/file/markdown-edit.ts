@@ -136,9 +136,16 @@ function setValue(file: MarkdownFile, key: string, value: string): string {
   const inBraces = file.plain === null && file.map().flow === true;
   const rendered = quoted || /[^ -~]/.test(value) ? JSON.stringify(value) : inBraces ? renderFlow(value) : withoutQuotes(value);
   const old = file.matter.slice(start, end);
-  const before = file.matter.slice(0, start);
-  const gap = before.endsWith(':') ? ' ' : '';
-  return join(file, before + gap + rendered + (old.endsWith('\n') ? '\n' : '') + file.matter.slice(end));
+  // A block has its remark in its first line, and the end of its last line belongs to it.
+  const [, remark = ''] = /^[|>][-+\d]*([ \t]+#.*)/.exec(old) ?? [];
+  const [lineEnd = ''] = /\r?\n$/.exec(old) ?? [];
+  return putIn(file, [start, end], rendered + remark + lineEnd);
+}
+
+/** In the place of a value. One that was empty may stand close to its key or to a remark. */
+function putIn(file: MarkdownFile, [start, end]: readonly [number, number], text: string): string {
+  const [before, after] = [file.matter.slice(0, start), file.matter.slice(end)];
+  return join(file, `${before}${before.endsWith(':') ? ' ' : ''}${text}${after.startsWith('#') ? ' ' : ''}${after}`);
 }
 
 function placeOfValue(node: Node): Pick<PlainValue, 'start' | 'end' | 'quoted'> {
@@ -169,8 +176,7 @@ function append(file: MarkdownFile, key: string, entry: unknown): string {
     return join(file, file.matter.slice(0, end) + block(indentation) + file.matter.slice(end));
   }
   // Empty so far: `labels:`, `labels: null` or `labels: []`.
-  const gap = file.matter.slice(0, start).endsWith(':') ? ' ' : '';
-  return join(file, `${file.matter.slice(0, start)}${gap}[${renderFlow(entry)}]${file.matter.slice(end)}`);
+  return putIn(file, [start, end], `[${renderFlow(entry)}]`);
 }
 
 function appendInBraces(file: MarkdownFile, pair: string): string {
