@@ -13,6 +13,7 @@ import { onOperatorAsked } from './events/on-operator.ts';
 import { onOutboxAnswered, waitsForWritesUntil } from './events/on-outbox.ts';
 import { fillSlots, onCandidateRead } from './events/fill-slots.ts';
 import { onBlockersAnswered, onPollAnswered, onWentOn } from './events/on-poll.ts';
+import { pollAgain } from './events/poll-stages.ts';
 import { onInspected } from './events/on-reaction.ts';
 import { onIssueRead } from './events/on-retry-due.ts';
 import { onRunProgress } from './events/on-run.ts';
@@ -102,7 +103,7 @@ function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings
   lookAgain(draft);
   lookAfterEdit(draft, reactions);
   if (draft.state.lifecycle === 'leaving') change(draft, { lifecycle: 'serving' });
-  changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
+  pollAgain(draft, draft.now);
 }
 
 /**

@@ -171,6 +171,7 @@ export function dropWatch(draft: Draft, issueId: string): void {
   change(draft, {
     watches: withoutEntry(draft.state.watches, issueId),
     readings: withoutEntry(draft.state.readings, issueId),
+    changedSinceLook: withoutEntry(draft.state.changedSinceLook, issueId),
     unreadable: withoutEntry(draft.state.unreadable, issueId),
   });
   draft.writes.push({ write: 'unwatch', issueId });

@@ -119,6 +119,7 @@ export function rebuilt(
     preflightProblem: null,
     totals: NO_TOTALS,
     readings: new Map(),
+    changedSinceLook: new Map(),
     unreadable: new Map(),
     accountUnknown: null,
     autoMergeOff: null,

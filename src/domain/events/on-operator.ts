@@ -1,5 +1,5 @@
 import type { Claim, Parked, RunningClaim } from '../model/claim.ts';
-import { announce, answerRequest, changePoll, park, putClaim, putOperatorPause, putWatch, unpark, type Draft } from '../draft.ts';
+import { announce, answerRequest, park, putClaim, putOperatorPause, putWatch, unpark, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { IssueRef } from '../model/issue.ts';
 import { byName } from '../model/issue-name.ts';
@@ -9,6 +9,7 @@ import { isEscalated, type Watch } from '../model/watch.ts';
 import { dropTurn } from '../reactions/queued-turn.ts';
 import { endingHold, type Moment } from '../rules/eligibility.ts';
 import { stopRun } from './on-issue-states.ts';
+import { pollAgain } from './poll-stages.ts';
 import { giveBudgetsBack } from './watching.ts';
 
 /** A person asked for something. The answer is stored together with what it changed, so that neither comes alone. */
@@ -37,7 +38,7 @@ function pause(draft: Draft, reason: string, by: string): OperatorAnswer {
 function resume(draft: Draft): OperatorAnswer {
   if (draft.state.operatorPause === null) return refused('the service is not paused');
   putOperatorPause(draft, null);
-  pollNow(draft);
+  pollAgain(draft, draft.now);
   return taken('issues are dispatched again');
 }
 
@@ -91,7 +92,7 @@ function letGo(draft: Draft, { issue, parked, watch }: Found, _by: string): Oper
   if (parked === null && !isAsking(watch)) return refused(`${name} is not parked`);
   if (parked !== null) unpark(draft, parked, 'released by an operator');
   if (watch !== null && isAsking(watch)) putWatch(draft, giveBudgetsBack(watch, draft.now));
-  pollNow(draft);
+  pollAgain(draft, draft.now);
   return taken(`${name} is released${reserve(draft, issue)}`);
 }
 
@@ -162,10 +163,6 @@ const WRONG_PLACE: Readonly<Record<IssueRequestKind, string>> = {
 function notFound(identifier: string, hasRuns: boolean, kind: IssueRequestKind): OperatorAnswer {
   if (hasRuns) return refused(`${identifier} ${WRONG_PLACE[kind]}`);
   return { outcome: 'unknown', message: `${identifier} is not an issue this service knows` };
-}
-
-function pollNow(draft: Draft): void {
-  changePoll(draft, { nextAt: Math.min(draft.state.poll.nextAt, draft.now) });
 }
 
 function taken(message: string): OperatorAnswer {

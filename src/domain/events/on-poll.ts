@@ -91,9 +91,13 @@ export function lookUpRunning(draft: Draft): void {
 }
 
 /** While polls wait, the next one comes as often as it may, but not before the time that a refusal names. */
-function endLookup(draft: Draft, { startedAt }: PollInFlight, { states }: Pick<EventNamed<'poll-answered'>, 'states'>): void {
+function endLookup(
+  draft: Draft,
+  { startedAt, again }: PollInFlight,
+  { states }: Pick<EventNamed<'poll-answered'>, 'states'>,
+): void {
   const { lifecycle, settings, poll } = draft.state;
-  if (lifecycle === 'serving' && poll.postponed !== null) {
+  if (lifecycle === 'serving' && poll.postponed !== null && !again) {
     const allowedAt = draft.now + (states.ok ? 0 : askedWaitMs(states.fault));
     return changePoll(draft, { inFlight: null, nextAt: Math.max(poll.nextAt, allowedAt) });
   }

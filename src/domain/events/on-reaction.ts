@@ -9,6 +9,7 @@ import { noteMerged, tidyBranch } from '../reactions/branch.ts';
 import type { Findings, RequestReading } from '../model/findings.ts';
 import { completeMerge, noteLeft } from '../reactions/merge-completion.ts';
 import { hasWorkAfterMerge, isPastWindow, mustFinishCompletion } from '../reactions/after-merge.ts';
+import { lookOnceMore } from '../reactions/look-sooner.ts';
 import { whyNotOurs } from '../reactions/managed.ts';
 import {
   couldNotRead,
@@ -53,6 +54,11 @@ export function nextInspection(state: State, watch: Watch): number {
 type Inspected = Extract<Event, { type: 'inspected' }>;
 
 export function onInspected(draft: Draft, event: Inspected): void {
+  takeIn(draft, event);
+  lookOnceMore(draft, event.issueId);
+}
+
+function takeIn(draft: Draft, event: Inspected): void {
   if (!settleRead(draft, 'inspect', event.issueId) || draft.state.lifecycle === 'leaving') return;
   const watch = draft.state.watches.get(event.issueId);
   // A look that began before a run of ours began or ended may have seen the head before its push.

@@ -6,6 +6,12 @@ import type { State } from '../model/state.ts';
 import { LONGEST_WAIT_MS } from '../rules/quota.ts';
 import { pollInterval } from './on-quotas.ts';
 
+/** Something changed: a poll comes at that moment, or right after the one under way, which may have read before it. */
+export function pollAgain(draft: Draft, at: number): void {
+  const { inFlight, nextAt } = draft.state.poll;
+  changePoll(draft, inFlight ? { inFlight: { ...inFlight, again: true } } : { nextAt: Math.min(nextAt, at) });
+}
+
 /** The poll under way goes on with this. */
 export function enter(draft: Draft, stage: PollStage): void {
   const { inFlight } = draft.state.poll;
@@ -21,11 +27,12 @@ export function endPoll(
   const durationMs = draft.now - inFlight.startedAt;
   const { fault } = result;
   const allowedAt = draft.now + Math.min(fault?.retryAfterMs ?? 0, LONGEST_WAIT_MS);
-  const nextAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
+  const plannedAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
+  const waitsUntil = fault?.isLimit === true ? plannedAt : allowedAt;
+  const nextAt = inFlight.again ? waitsUntil : plannedAt;
   const remedy = fault === null ? null : remedyFor(fault.kind, fault.message);
   const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null, remedy };
   const failures = fault === null ? 0 : draft.state.poll.failures + 1;
-  const waitsUntil = fault?.isLimit === true ? nextAt : allowedAt;
   changePoll(draft, { inFlight: null, nextAt, waitsUntil, failures, count: draft.state.poll.count + 1, last });
   if (fault !== null) {
     const { kind, message: error } = fault;

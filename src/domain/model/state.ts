@@ -99,6 +99,8 @@ export interface State {
   readonly totals: Totals;
   /** The last look at each watched merge request, by issue id. */
   readonly readings: ReadonlyMap<string, RequestReading>;
+  /** Watched merge requests that may have changed since the look under way at them began, by issue id. */
+  readonly changedSinceLook: ReadonlyMap<string, true>;
   /** What could not be read at the last looks and was told, by issue id: each cause with the reactions that met it. */
   readonly unreadable: ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<ReactionKind>>>;
   /** Why the forge will not tell the account of our credential, as it was told; null while that is not so. */

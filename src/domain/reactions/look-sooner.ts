@@ -1,14 +1,49 @@
-import type { Draft } from '../draft.ts';
+import { isPending } from '../asked.ts';
+import { change, putWatch, type Draft } from '../draft.ts';
 import type { ReactionBase, ReactionKind } from '../model/reaction.ts';
 import type { ReactionSettings } from '../model/settings.ts';
+import { withEntry, withoutEntry } from '../model/versioned-map.ts';
+import type { ReactionProgress, Watch } from '../model/watch.ts';
 import { progressOf, putProgress, settingsOf } from './progress.ts';
 import { activeReactions } from './registry.ts';
 
 /** A check this close is left alone: two readings that must lie apart still do. */
-export const SOON_MS = 5_000;
+const SOON_MS = 5_000;
 
 /** Requests that are looked at before their time come one after the other: there may be very many. */
 const APART_MS = 50;
+
+/** Something changed: its request is looked at now, and once more after a look under way, which may have read before that. */
+export function lookNow(draft: Draft, watch: Watch): void {
+  const { id } = watch.issue;
+  if (isPending(draft.state, 'inspect', id))
+    change(draft, { changedSinceLook: withEntry(draft.state.changedSinceLook, id, true) });
+  bringForward(draft, watch);
+}
+
+/** A look ended: another one follows at once where something changed meanwhile. */
+export function lookOnceMore(draft: Draft, issueId: string): void {
+  const { changedSinceLook, watches } = draft.state;
+  const watch = watches.get(issueId);
+  if (watch === undefined || !changedSinceLook.has(issueId)) return;
+  change(draft, { changedSinceLook: withoutEntry(changedSinceLook, issueId) });
+  bringForward(draft, watch);
+}
+
+function bringForward(draft: Draft, watch: Watch): void {
+  const entries = Object.entries<ReactionProgress>(watch.reactions);
+  if (!entries.some(([, progress]) => mayComeSooner(progress, draft.now))) return;
+  const reactions = entries.map(([kind, progress]) => [
+    kind,
+    mayComeSooner(progress, draft.now) ? { ...progress, nextAt: draft.now } : progress,
+  ]);
+  putWatch(draft, { ...watch, reactions: Object.fromEntries(reactions) as Watch['reactions'] });
+}
+
+/** Not after a failed read: the remote may have asked us to wait. */
+function mayComeSooner({ nextAt, failures }: ReactionProgress, now: number): boolean {
+  return failures === 0 && nextAt > now + SOON_MS;
+}
 
 /** After an edit: a reaction that is told something else looks now, and one whose interval alone is another within that. */
 export function lookAfterEdit(draft: Draft, before: ReactionSettings): void {
