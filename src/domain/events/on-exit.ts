@@ -24,6 +24,7 @@ import type { RunStatus, StopReason } from '../model/run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
 import { stopComment } from '../rules/stop-comment.ts';
 import type { Handoff, ParkReason, RunningClaim, Verdict } from '../model/claim.ts';
+import { leaveTurn } from '../reactions/queued-turn.ts';
 import { armWatch } from './watching.ts';
 import { onFailure, wait } from './on-failure.ts';
 import { runOf } from './start-run.ts';
@@ -38,6 +39,7 @@ export function onRunExited(draft: Draft, event: Extract<Event, { type: 'run-exi
   postStatement(draft, live, event.exit);
   armWatch(draft, live, event.exit, verdict);
   follow(draft, live.issue, { ...claim, issue: live.issue }, verdict);
+  if (event.exit.kind !== 'normal' || verdict.then === 'park') leaveTurn(draft, claim);
 }
 
 /** The table of exits. A stop we asked for wins over what the agent says, unless it had finished anyway. */

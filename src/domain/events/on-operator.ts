@@ -6,7 +6,8 @@ import { byName } from '../model/issue-name.ts';
 import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../model/operator.ts';
 import type { State } from '../model/state.ts';
 import { isEscalated, type Watch } from '../model/watch.ts';
-import { dropTurn } from '../reactions/queued-turn.ts';
+import { lookNow } from '../reactions/look-sooner.ts';
+import { dropTurn, leaveTurn } from '../reactions/queued-turn.ts';
 import { endingHold, type Moment } from '../rules/eligibility.ts';
 import { stopRun } from './on-issue-states.ts';
 import { pollAgain } from './poll-stages.ts';
@@ -73,6 +74,7 @@ export function stoppedBy(by: string): string {
 /** What a session that a person ended leaves behind when the service died before it could say so. */
 export function parkStopped(draft: Draft, claim: RunningClaim & { readonly stoppedBy: string }): void {
   park(draft, claim.issue, 'stopped_by_operator', stoppedBy(claim.stoppedBy));
+  leaveTurn(draft, claim);
 }
 
 /** A waiting issue is due now; a parked one is released, which is the same. */
@@ -86,12 +88,16 @@ function retry(draft: Draft, found: Found, by: string): OperatorAnswer {
   return taken(`${name} is due now${reserve(draft, issue)}`);
 }
 
-/** Releases the issue with its budgets fresh, and gives reactions that asked for a person another try. */
+/** Releases the issue with its budgets fresh, gives reactions that asked for a person another try, and has all of them look now. */
 function letGo(draft: Draft, { issue, parked, watch }: Found, _by: string): OperatorAnswer {
   const name = issue.identifier;
   if (parked === null && !isAsking(watch)) return refused(`${name} is not parked`);
   if (parked !== null) unpark(draft, parked, 'released by an operator');
-  if (watch !== null && isAsking(watch)) putWatch(draft, giveBudgetsBack(watch, draft.now));
+  if (watch !== null) {
+    const again = isAsking(watch) ? giveBudgetsBack(watch, draft.now) : watch;
+    if (again !== watch) putWatch(draft, again);
+    lookNow(draft, again);
+  }
   pollAgain(draft, draft.now);
   return taken(`${name} is released${reserve(draft, issue)}`);
 }

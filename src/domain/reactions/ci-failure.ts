@@ -3,7 +3,7 @@ import { announce } from '../draft.ts';
 import type { CiReport } from '../model/merge-request.ts';
 import type { ReactionContext } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
-import { couldNotRead, escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
+import { couldNotRead, isWorkedOn, outOfTurns, progressOf, queueTurn, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
 const declaration = {
@@ -80,7 +80,7 @@ function judgeCi(draft: Draft, watch: Watch, { merge: { headSha }, findings: { c
   const { mark, used } = progress;
   if (mark.at === 'fixing' && mark.headSha === headSha) return waitFor(draft, watch, 'ci_failure', 'a push that fixes CI');
   if (used >= settings.budget) {
-    return escalate(draft, watch, 'ci_failure', `CI fails on ${headSha.slice(0, 12)} after ${used} fix turns`);
+    return outOfTurns(draft, watch, 'ci_failure', `CI fails on ${headSha.slice(0, 12)} after ${used} fix turns`);
   }
   queueTurn(draft, watch, 'ci_failure', { ciFailure: failureOf(ci.value) }, { ...progress, mark: { at: 'fixing', headSha } });
 }

@@ -1,7 +1,7 @@
 import { announce, type Draft } from '../draft.ts';
 import { NO_MARK, type ReactionContext } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
-import { escalate, isWorkedOn, progressOf, queueTurn, waitFor } from './progress.ts';
+import { isWorkedOn, outOfTurns, progressOf, queueTurn, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
 const declaration = {
@@ -56,7 +56,7 @@ function judgeConflicts(draft: Draft, watch: Watch, { merge }: Look): void {
   if (progress.mark.at === 'resolving' && progress.mark.headSha === headSha)
     return waitFor(draft, watch, 'merge_conflicts', 'a push that resolves the conflict');
   if (progress.used >= settings.budget) {
-    return escalate(draft, watch, 'merge_conflicts', `it still conflicts with ${baseBranch} after ${progress.used} turns`);
+    return outOfTurns(draft, watch, 'merge_conflicts', `it still conflicts with ${baseBranch} after ${progress.used} turns`);
   }
   const mergeConflict = {
     prNumber: watch.mergeRequest.number,

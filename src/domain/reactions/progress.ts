@@ -127,13 +127,15 @@ export function isWorkedOn(draft: Draft, watch: Watch): boolean {
   return claim?.phase === 'running' || (claim?.phase === 'waiting' && claim.then.kind === 'run');
 }
 
+const PARKED = 'the parked issue to be released';
+
 /** What keeps a reaction from queueing a run now, for people; null when nothing does. */
 export function reasonToWait(draft: Draft, watch: Watch): string | null {
   const { activeStates, handoffState } = draft.state.settings.tracker;
   const { id, state } = watch.issue;
   if (isWorkedOn(draft, watch)) return 'the run under way to end';
   if (draft.state.claims.has(id)) return 'the handoff to finish';
-  if (draft.state.parked.has(id)) return 'the parked issue to be released';
+  if (draft.state.parked.has(id)) return PARKED;
   if (state === '') return 'the tracker to tell the state of the issue';
   const mayStart = stateIn(activeStates, state) || (handoffState !== null && sameState(state, handoffState));
   return mayStart ? null : `the issue to come back from "${state}"`;
@@ -215,6 +217,18 @@ export function escalate<Kind extends ReactionKind>(
   const asked = { at: draft.now, why, state: issue.state, runs: watch.facts.runs };
   waitFor(draft, watch, kind, personFor(why), { ...changes, escalated: true, asked });
   announce(draft, 'reaction:escalation:raised', { issue, kind, action: settings.escalation, why });
+}
+
+/** No turn is left: a person is asked, unless one is to release the parked issue first. */
+export function outOfTurns<Kind extends TurnKind>(
+  draft: Draft,
+  watch: Watch,
+  kind: Kind,
+  why: string,
+  changes: Partial<ReactionProgress<Kind>> = {},
+): void {
+  if (draft.state.parked.has(watch.issue.id)) waitFor(draft, watch, kind, PARKED);
+  else escalate(draft, watch, kind, why, changes);
 }
 
 /** What a reaction waits for that asked for a person, with the reason where it is known. */

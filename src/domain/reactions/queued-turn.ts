@@ -1,12 +1,12 @@
 import { announce, change, putClaim, release, type Draft } from '../draft.ts';
-import type { WaitingClaim } from '../model/claim.ts';
+import type { RunningClaim, WaitingClaim } from '../model/claim.ts';
 import type { ReactionContext, ReactionKind } from '../model/reaction.ts';
 import type { State } from '../model/state.ts';
 import { withEntry } from '../model/versioned-map.ts';
 import { problemOf, type Watch } from '../model/watch.ts';
 import { isPastWindow } from './after-merge.ts';
 import { whyElsewhere, whyForeign } from './managed.ts';
-import { giveToCommands, progressOf, putProgress, settingsOf } from './progress.ts';
+import { giveToCommands, progressOf, putProgress, reasonToWait, settingsOf } from './progress.ts';
 import type { Look } from './reaction.ts';
 import { REACTION_KINDS, reactionOf } from './registry.ts';
 
@@ -107,9 +107,32 @@ export function dropTurn(draft: Draft, claim: WaitingClaim, why: string): void {
   const { kind } = turn;
   announce(draft, 'reaction:turn:dropped', { issue, kind, why });
   const watch = draft.state.watches.get(issue.id);
-  if (watch === undefined || attempt > watch.attempt + 1) return;
+  if (watch === undefined) return;
+  if (attempt > watch.attempt + 1) return endTurn(draft, watch, turn);
   const progress = progressOf(watch, kind);
   const mark = reactionOf(kind).onRunEnded?.(progress.mark) ?? progress.mark;
-  putProgress(draft, issue.id, kind, { ...progress, mark, used: Math.max(0, progress.used - 1) });
+  const waitingFor = whatNext(draft, watch);
+  putProgress(draft, issue.id, kind, { ...progress, mark, used: Math.max(0, progress.used - 1), waitingFor });
   if (progress.restored === true) giveToCommands(draft, issue.id);
+}
+
+/** A run ended before its work was done, and its issue is let go or parked: it does not take up the turn of a reaction again. */
+export function leaveTurn(draft: Draft, { issue, trigger, reaction }: RunningClaim): void {
+  const turn = queuedTurn({ then: { kind: 'run', trigger, reaction } });
+  const watch = draft.state.watches.get(issue.id);
+  if (turn !== null && watch !== undefined && !draft.state.claims.has(issue.id)) endTurn(draft, watch, turn);
+}
+
+/** A turn that began is over, and costs what it cost: the same head may be judged once more, within the same budget. */
+function endTurn(draft: Draft, watch: Watch, { kind, context }: QueuedTurn): void {
+  const { id } = watch.issue;
+  const { onRunEnded, onTurnParked } = reactionOf(kind);
+  const progress = progressOf(watch, kind);
+  const ended = onRunEnded?.(progress.mark) ?? progress.mark;
+  const mark = draft.state.parked.has(id) ? (onTurnParked?.(ended, context) ?? ended) : ended;
+  putProgress(draft, id, kind, { ...progress, mark, waitingFor: whatNext(draft, watch) });
+}
+
+function whatNext(draft: Draft, watch: Watch): string {
+  return reasonToWait(draft, watch) ?? 'another look';
 }

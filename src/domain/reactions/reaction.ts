@@ -92,6 +92,8 @@ interface Behaviour<D extends Declaration> {
   onNewHead?(progress: Progress<D>, byUs: boolean): Progress<D>;
   /** What the end of a run of ours makes of its mark, where the same head may be judged once more. */
   onRunEnded?(mark: Progress<D>['mark']): Progress<D>['mark'];
+  /** What a turn that began and ended with its issue parked makes of its mark: whoever releases the issue wants it done. */
+  onTurnParked?(mark: Progress<D>['mark'], turn: ReactionContext): Progress<D>['mark'];
   /** Its mark stays when a person gives back its budget: what was given to a run stays given. */
   readonly keepsMark?: true;
 }

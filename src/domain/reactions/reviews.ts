@@ -2,9 +2,18 @@ import { announce, type Draft } from '../draft.ts';
 import type { Answer } from '../model/fault.ts';
 import type { ReviewComment } from '../model/merge-request.ts';
 import type { ValueOf } from '../model/data-shape.ts';
-import type { ReactionContext } from '../model/reaction.ts';
+import type { ReactionContext, ReactionMarks } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
-import { couldNotRead, escalate, isOwnAccount, progressOf, putProgress, queueTurn, waitFor, whySelfUnknown } from './progress.ts';
+import {
+  couldNotRead,
+  isOwnAccount,
+  outOfTurns,
+  progressOf,
+  putProgress,
+  queueTurn,
+  waitFor,
+  whySelfUnknown,
+} from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
 /** The ids of the comments that a run was given. */
@@ -56,6 +65,7 @@ export const REVIEW_COMMENTS: Reaction<typeof reviewComments> = {
   judge: judgeReviews,
   renew: (draft, _watch, look, { reviewComments: queued }) => stillHeard(heardPeople(draft, look), 'review_comments', queued),
   onTurnBegun: (draft, watch, { reviewComments: begun }) => noteGiven(draft, watch, 'review_comments', begun),
+  onTurnParked: (mark, { reviewComments: begun }) => withoutThose(mark, begun),
   keepsMark: true,
 };
 
@@ -82,6 +92,7 @@ export const BOT_REVIEW: Reaction<typeof botReview> = {
   judge: judgeBotReviews,
   renew: (draft, _watch, look, { botReviewComments: queued }) => stillHeard(heardBots(draft, look), 'bot_review', queued),
   onTurnBegun: (draft, watch, { botReviewComments: begun }) => noteGiven(draft, watch, 'bot_review', begun),
+  onTurnParked: (mark, { botReviewComments: begun }) => withoutThose(mark, begun),
   keepsMark: true,
 };
 
@@ -151,7 +162,7 @@ function judge(draft: Draft, watch: Watch, kind: CommentKind, remaining: readonl
   if (!isNew) return waitFor(draft, watch, kind, 'a new comment');
   if (progress.used >= budget) {
     const mark = givenWith(watch, kind, remaining);
-    return escalate(draft, watch, kind, `a new comment came after ${progress.used} turns`, { mark });
+    return outOfTurns(draft, watch, kind, `a new comment came after ${progress.used} turns`, { mark });
   }
   queueTurn(draft, watch, kind, contextOf(kind, remaining), progress);
 }
@@ -159,6 +170,13 @@ function judge(draft: Draft, watch: Watch, kind: CommentKind, remaining: readonl
 /** The run has them from here on: they start no other. */
 function noteGiven(draft: Draft, watch: Watch, kind: CommentKind, begun: readonly ReviewCommentContext[] = []): void {
   putProgress(draft, watch.issue.id, kind, { ...progressOf(watch, kind), mark: givenWith(watch, kind, begun) });
+}
+
+/** Nothing came of the run that had them: they count again. */
+function withoutThose(mark: ReactionMarks[CommentKind], comments: readonly ReviewCommentContext[] = []) {
+  if (mark.at !== 'given') return mark;
+  const ids = new Set(comments.map(({ id }) => id));
+  return { ...mark, comments: mark.comments.filter((id) => !ids.has(id)) };
 }
 
 function givenWith(watch: Watch, kind: CommentKind, comments: readonly { readonly id: string }[]) {
