@@ -113,6 +113,18 @@ describe('a poll that the quota cannot pay for', () => {
     expect(player.everAsked('stop-run')).toEqual([]);
   });
 
+  it('does not come by a webhook, nor does a lookup of what runs', () => {
+    const player = withRun(polled());
+    hear(player, { remaining: 900 });
+    player.after(MINUTE);
+    // One while the lookup is under way, and one after it.
+    player.send({ type: 'webhook-received' });
+    answer(player);
+    player.send({ type: 'webhook-received' });
+    player.after(1000);
+    expect(player.asked('poll')).toEqual([]);
+  });
+
   it('comes once for each time that a person asks for it, out of what is kept for people', () => {
     const player = createPlayer();
     player.poll([issueWith({ id: '1' })]);

@@ -4,10 +4,11 @@ import { pollAgain } from './poll-stages.ts';
 
 /**
  * Somebody says that something changed: the next poll and the looks at merge requests come now, or as soon as the tracker
- * wants to be asked again. Nothing else follows from it.
+ * wants to be asked again. A poll that waits for the tracker's quota waits on. Nothing else follows from it.
  */
 export function onWebhookReceived(draft: Draft): void {
   if (draft.state.lifecycle !== 'serving') return;
-  pollAgain(draft, Math.max(draft.now, draft.state.poll.waitsUntil));
+  const { postponed, waitsUntil } = draft.state.poll;
+  if (postponed === null) pollAgain(draft, Math.max(draft.now, waitsUntil));
   for (const watch of draft.state.watches.values()) lookNow(draft, watch);
 }
