@@ -2,7 +2,7 @@ import { holdsSlot } from './model/claim.ts';
 import type { AgentPause, Approval, Claim, OutboxEntry, ParkReason, Parked, TrackerWrite, WaitingClaim } from './model/claim.ts';
 import type { Write } from './model/durable.ts';
 import type { AskedEffect, Decision, Effect } from './model/effect.ts';
-import type { IssueRef } from './model/issue.ts';
+import { stateIn, type IssueRef } from './model/issue.ts';
 import type { Notices, NoticeName } from './model/notice.ts';
 import type { Told } from './model/notification.ts';
 import type { OperatorAnswer, OperatorPause } from './model/operator.ts';
@@ -74,6 +74,7 @@ function noteAwaitingEdit(draft: Draft, issueId: string, awaits: boolean): void 
   change(draft, { awaitingEdit: awaits ? withEntry(awaitingEdit, issueId, true) : withoutEntry(awaitingEdit, issueId) });
 }
 
+/** Ends the claim of an issue, which comes with the state that is known of it by now. */
 export function release(draft: Draft, issue: IssueRef, reason: string): void {
   countSlots(draft, issue.id, undefined);
   const { claims, runSettings, judgedUnder } = draft.state;
@@ -84,6 +85,7 @@ export function release(draft: Draft, issue: IssueRef, reason: string): void {
   });
   noteAwaitingEdit(draft, issue.id, false);
   outdatePoll(draft, issue.id);
+  forgetHold(draft, issue.id, issue.state);
   draft.writes.push({ write: 'release', issueId: issue.id });
   announce(draft, 'issue:claim:released', { issue, reason });
 }
@@ -93,6 +95,15 @@ export function outdatePoll(draft: Draft, issueId: string): void {
   const { inFlight } = draft.state.poll;
   if (inFlight)
     changePoll(draft, { inFlight: { ...inFlight, releasedMeanwhile: new Set(inFlight.releasedMeanwhile).add(issueId) } });
+}
+
+/** An issue that its state makes no candidate is held by nothing, whatever the last poll saw, or the one under way has read. */
+export function forgetHold(draft: Draft, issueId: string, state: string): void {
+  const { holds, poll, settings } = draft.state;
+  if (stateIn(settings.tracker.activeStates, state) && !stateIn(settings.tracker.terminalStates, state)) return;
+  change(draft, { holds: withoutEntry(holds, issueId) });
+  const { inFlight } = poll;
+  if (inFlight) changePoll(draft, { inFlight: { ...inFlight, left: new Set(inFlight.left).add(issueId) } });
 }
 
 function countSlots(draft: Draft, issueId: string, next: Claim | undefined): void {

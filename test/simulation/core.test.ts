@@ -16,11 +16,11 @@ const MET_SOON: Readonly<Record<string, readonly Life[]>> = {
   'an unknown mergeability counts as clean': [[13, 3_000]],
   'the budget of a reaction is not counted': [[4, 3_000]],
   'a request from a fork is taken for our own': [[35, 3_000]],
-  'the branch that an agent names is believed': [[24, 3_000]],
-  'every project is ours': [[6, 3_000]],
-  'a look under older settings is acted upon': [[7, 3_000]],
+  'the branch that an agent names is believed': [[125, 3_000]],
+  'every project is ours': [[7, 3_000]],
+  'a look under older settings is acted upon': [[11, 3_000]],
   'a queued turn begins under settings that it was not judged under': [[8, 3_000]],
-  'a pause is not told to the tracker that was left': [[17, 3_000]],
+  'a pause is not told to the tracker that was left': [[22, 3_000]],
 };
 
 describe('the core lives through months of random operation', () => {

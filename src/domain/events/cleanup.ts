@@ -1,11 +1,11 @@
 import { ask, settle } from '../asked.ts';
-import { announce, changePoll, dropWatch, unpark, type Draft } from '../draft.ts';
+import { announce, changePoll, dropWatch, forgetHold, unpark, type Draft } from '../draft.ts';
 import { dropWorkspace, removeWorkspaceOf, workspacesOf } from '../workspace-records.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import type { WorkspaceRecord } from '../model/claim.ts';
 import { hasWorkAfterMerge } from '../reactions/after-merge.ts';
-import { releaseWaiting } from '../reactions/queued-turn.ts';
+import { releaseGone, releaseWaiting } from '../reactions/queued-turn.ts';
 import type { State } from '../model/state.ts';
 
 /** Every so many polls the workspaces still on disk are held against the tracker. */
@@ -77,7 +77,7 @@ function sweepWaiting(draft: Draft, asked: readonly string[], states: ReadonlyMa
     if (claim?.phase !== 'waiting') continue;
     const state = states.get(id) ?? '';
     if (stateIn(draft.state.settings.tracker.terminalStates, state)) onTerminal(draft, claim.issue, state);
-    else if (state === '' && unseenWaiting.has(id)) releaseWaiting(draft, claim, 'the tracker no longer has the issue');
+    else if (state === '' && unseenWaiting.has(id)) releaseGone(draft, claim);
     // While polls fail, such as for a token that lost its access, that an issue is not found says nothing of it.
     else if (state === '' && last?.error == null) unseen.add(id);
   }
@@ -121,6 +121,7 @@ function rememberKept(draft: Draft, issueId: string, error: string | null): void
 function onTerminal(draft: Draft, issue: Pick<IssueRef, 'id' | 'identifier' | 'title'>, state: string): void {
   const claim = draft.state.claims.get(issue.id);
   if (claim?.phase === 'waiting') releaseWaiting(draft, claim, 'the issue is terminal');
+  forgetHold(draft, issue.id, state);
   const parked = draft.state.parked.get(issue.id);
   if (parked) unpark(draft, parked, 'the issue is terminal');
   const watch = draft.state.watches.get(issue.id);

@@ -114,14 +114,22 @@ function isHoldOf(issueId: string, { issue }: Hold): boolean {
   return issue.id === issueId;
 }
 
+/** What was read of an issue that is no candidate by now is older than that. */
+function withoutLeft<T>(found: readonly T[], { left }: PollInFlight, idOf: (one: T) => string): readonly T[] {
+  return left === undefined ? found : found.filter((one) => !left.has(idOf(one)));
+}
+
 function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage): void {
   const { candidates, dispatched, fruitless, counts, news } = stage;
-  const held = allHeld(stage.held);
+  const held = withoutLeft(allHeld(stage.held), inFlight, ({ issue }) => issue.id);
   // What is looked up in them stays found where none has changed.
   if (held !== listOf(draft.state.holds)) change(draft, { holds: mapOfList(held, ({ issue }) => issue.id) });
   changePoll(draft, { queue: { lanes: lanesOf(draft.state, held, draft.now), fruitless } });
   forgetSpent(draft);
-  readFirstSights(draft, stage.firstSights);
+  readFirstSights(
+    draft,
+    withoutLeft(stage.firstSights, inFlight, ({ id }) => id),
+  );
   for (const [reason, count] of Object.entries(news) as [HoldReason, number][]) {
     if (count > TOLD_EACH) announce(draft, 'poll:candidates:held', { reason, candidates: count - TOLD_EACH });
   }

@@ -7,6 +7,7 @@ import { settle } from '../asked.ts';
 import { announce, dropDeparted, dropWatch, putWaiting, queueWrite, release, type Draft } from '../draft.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';
+import { refIn } from '../model/issue.ts';
 
 /** The tracker's answer to a handoff. Until it has one, the claim stays and the handoff is tried again. */
 export function onHandoffAnswered(draft: Draft, event: Extract<Event, { type: 'handoff-answered' }>): void {
@@ -23,13 +24,13 @@ export function onHandoffAnswered(draft: Draft, event: Extract<Event, { type: 'h
       release(draft, { ...issue, state: handoff.target }, 'handed off');
       return;
     case 'moved':
-      skip(draft, claim, `the issue moved to "${outcome.state}" meanwhile`);
+      skip(draft, claim, outcome.state, `the issue moved to "${outcome.state}" meanwhile`);
       return;
     case 'gone':
-      skip(draft, claim, 'the tracker no longer has the issue');
+      skip(draft, claim, '', 'the tracker no longer has the issue');
       return;
     case 'terminal':
-      skip(draft, claim, `the issue is terminal ("${outcome.state}")`);
+      skip(draft, claim, outcome.state, `the issue is terminal ("${outcome.state}")`);
       dropWatch(draft, issue.id);
       removeWorkspaceOf(draft, issue, 'the issue is terminal');
       return;
@@ -40,9 +41,9 @@ export function onHandoffAnswered(draft: Draft, event: Extract<Event, { type: 'h
   }
 }
 
-function skip(draft: Draft, claim: HandoffClaim, reason: string): void {
+function skip(draft: Draft, claim: HandoffClaim, state: string, reason: string): void {
   announce(draft, 'handoff:transition:skipped', { issue: claim.issue, state: claim.handoff.target, reason });
-  release(draft, claim.issue, reason);
+  release(draft, refIn(claim.issue, state), reason);
 }
 
 function commentCompletion(draft: Draft, claim: HandoffClaim, settings: Settings): void {

@@ -1,4 +1,4 @@
-import { announce, order, putLive, putParked, unpark, type Draft } from '../draft.ts';
+import { announce, forgetHold, order, putLive, putParked, unpark, type Draft } from '../draft.ts';
 import type { Answer } from '../model/fault.ts';
 import { refIn, sameState, stateIn } from '../model/issue.ts';
 import type { Parked } from '../model/claim.ts';
@@ -75,6 +75,7 @@ function reconcileParked(draft: Draft, parked: Parked, state: string | undefined
   if (parked.stateAtPark === null) putParked(draft, { ...parked, stateAtPark: state });
   else if (!sameState(parked.stateAtPark, state)) {
     unpark(draft, parked, `its state changed to "${state}"`);
+    forgetHold(draft, parked.issue.id, state);
     if (stateIn(draft.state.settings.tracker.terminalStates, state))
       removeWorkspaceOf(draft, parked.issue, 'the issue is terminal');
   }

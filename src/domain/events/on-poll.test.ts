@@ -117,13 +117,16 @@ function expectedHold(player: Player, issue: Issue, since: ReadonlyMap<string, P
 }
 
 describe('a poll that is older than what happened meanwhile', () => {
-  it('does not start again what was released after it began', () => {
+  it.each([
+    { outcome: { kind: 'succeeded' }, reason: undefined },
+    { outcome: { kind: 'moved', state: 'todo' }, reason: 'just_released' },
+  ] as const)('does not start again what was released after it began ($outcome.kind)', ({ outcome, reason }) => {
     const player = createPlayer();
     player.poll([issueWith({ id: '1' })]);
     player.now = player.state.poll.nextAt;
     player.send({ type: 'clock' });
     player.exit('1');
-    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: { kind: 'succeeded' } });
+    player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome });
     player.send({
       type: 'poll-answered',
       candidates: { ok: true, value: [issueWith({ id: '1' })] },
@@ -131,7 +134,7 @@ describe('a poll that is older than what happened meanwhile', () => {
       preflightProblem: null,
     });
     expect(player.asked('start-run')).toHaveLength(0);
-    expect(player.state.holds.get('1')?.reason).toBe('just_released');
+    expect(player.state.holds.get('1')?.reason).toBe(reason);
     player.poll([issueWith({ id: '1' })]);
     expect(player.asked('start-run')).toHaveLength(1);
   });

@@ -10,10 +10,18 @@ import { heldError, heldFor } from '../rules/held-retry.ts';
 import { globalSlots, hasOpenSlot, isSlotTaken, slotHold } from '../rules/slots.ts';
 import type { Event } from '../model/event.ts';
 import type { HoldVerdict } from '../model/hold.ts';
-import { CLOSED, refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
+import { CLOSED, refIn, refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
 import { withEntry } from '../model/versioned-map.ts';
 import { approvalHold, authorHold } from '../rules/trust.ts';
-import { beginTurn, dropTurn, dropUnlooked, mayBegin, releaseWaiting, whyUnlooked } from '../reactions/queued-turn.ts';
+import {
+  beginTurn,
+  dropTurn,
+  dropUnlooked,
+  mayBegin,
+  releaseGone,
+  releaseWaiting,
+  whyUnlooked,
+} from '../reactions/queued-turn.ts';
 import { noteApproval } from './approval.ts';
 import { handOff } from './on-exit.ts';
 import { startRun } from './start-run.ts';
@@ -79,7 +87,7 @@ export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-r
     waitOn(draft, claim, { delayMs, reason: event.issue.fault.message, error: event.issue.fault.message });
     return;
   }
-  if (event.issue.value === null) return releaseWaiting(draft, claim, 'the tracker no longer has the issue');
+  if (event.issue.value === null) return releaseGone(draft, claim);
   noteApproval(draft, event.issue.value);
   resume(draft, claim, event.issue.value);
 }
@@ -87,15 +95,16 @@ export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-r
 function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   const { state } = draft;
   if (claim.then.kind !== 'run') return;
-  const moved = reasonToLetGo(state, claim, issue.isClosed ? CLOSED : issue.state);
+  const issueState = issue.isClosed ? CLOSED : issue.state;
+  const moved = reasonToLetGo(state, claim, issueState);
   if (moved === 'terminal') {
-    releaseWaiting(draft, { ...claim, issue: refOf(issue) }, 'the issue is terminal');
+    releaseWaiting(draft, { ...claim, issue: refIn(refOf(issue), issueState) }, 'the issue is terminal');
     dropWatch(draft, issue.id);
     removeWorkspaceOf(draft, refOf(issue), 'the issue is terminal');
     return;
   }
   if (moved === 'inactive') {
-    releaseWaiting(draft, { ...claim, issue: refOf(issue) }, whyInactive(issue));
+    releaseWaiting(draft, { ...claim, issue: refIn(refOf(issue), issueState) }, whyInactive(issue));
     return;
   }
   const budget = budgetSpent(state, issue.id);

@@ -54,6 +54,8 @@ export interface PollInFlight {
   readonly onlyStates?: boolean;
   /** Issues whose claim or completion ended after this poll began: what it says of them may be older than that. */
   readonly releasedMeanwhile: ReadonlySet<string>;
+  /** Issues that have been known for no candidates since it began. */
+  readonly left?: ReadonlySet<string>;
   /** Something changed since this poll began, which it may have read before that: another one follows at once. */
   readonly again?: true;
   readonly stage: PollStage;

@@ -1,7 +1,7 @@
 import { isRefusal } from '../model/fault.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
 import { ask, outdateReads, settle } from '../asked.ts';
-import { announce, outdatePoll, type Draft } from '../draft.ts';
+import { announce, forgetHold, outdatePoll, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { sameState } from '../model/issue.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
@@ -103,6 +103,7 @@ export function onCompletionAnswered(draft: Draft, event: Extract<Event, { type:
   const { issue } = watch;
   const { fault } = event;
   if (fault === null) {
+    forgetHold(draft, issue.id, settings.targetState);
     announce(draft, 'reaction:completion:succeeded', { issue, state: settings.targetState });
     endWatch(draft, watch, 'merged and completed');
     removeWorkspaceOf(draft, issue, 'its merge request is merged');

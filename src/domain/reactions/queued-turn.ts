@@ -1,5 +1,6 @@
 import { announce, change, putClaim, release, type Draft } from '../draft.ts';
 import type { RunningClaim, WaitingClaim } from '../model/claim.ts';
+import { refIn } from '../model/issue.ts';
 import type { ReactionContext, ReactionKind } from '../model/reaction.ts';
 import type { State } from '../model/state.ts';
 import { withEntry } from '../model/versioned-map.ts';
@@ -97,6 +98,11 @@ export function releaseWaiting(draft: Draft, claim: WaitingClaim, why: string): 
   release(draft, issue, why);
   if (queuedTurn(claim) === null) announce(draft, 'retry:entry:dropped', { issue, attempt, reason: why });
   else dropTurn(draft, claim, why);
+}
+
+/** The same of one that is nowhere to be found. */
+export function releaseGone(draft: Draft, claim: WaitingClaim): void {
+  releaseWaiting(draft, { ...claim, issue: refIn(claim.issue, '') }, 'the tracker no longer has the issue');
 }
 
 /** Tells of a queued turn that does not come about. One that never began costs nothing: what it was for is queued anew. */
