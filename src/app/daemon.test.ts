@@ -6,7 +6,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSteadyClock } from '../lib/steady-clock.ts';
+import type { OperatorRequest } from '../domain/model/operator.ts';
 import type { Logger } from '../ports/runtime.ts';
+import { openStore } from '../store/sqlite/open.ts';
+import { anOwner } from '../../test/support/store/database.ts';
 import { startDaemon, type RunningDaemon } from './daemon.ts';
 import { createKnownSecrets } from './secrets.ts';
 import { readWorkflowFile, requireGood } from './workflow.ts';
@@ -122,14 +125,14 @@ describe('the daemon, put together', () => {
     await expect.poll(states, PATIENCE).toEqual(['review', 'later']);
     await write({ extra: 'agent: {max_turns: none}' });
     await expect
-      .poll(() => workflowOf(daemon), PATIENCE)
+      .poll(() => at(daemon, '/api/v2/workflow'), PATIENCE)
       .toMatchObject({
         rejected: { reason: expect.any(String) },
         problems: [{ severity: 'error', check: 'workflow.yaml', line: 8, column: 1 }],
       });
     await write({ active: 'todo, later' });
     await expect.poll(states, PATIENCE).toEqual(['review', 'review']);
-    expect(await workflowOf(daemon)).toMatchObject({ rejected: null, problems: [] });
+    expect(await at(daemon, '/api/v2/workflow')).toMatchObject({ rejected: null, problems: [] });
   });
 
   it('tells the warnings of an edit, which wakes what waits at the cap for just that', async () => {
@@ -158,6 +161,44 @@ describe('the daemon, put together', () => {
   });
 });
 
-async function workflowOf({ url }: RunningDaemon): Promise<unknown> {
-  return (await fetch(new URL('/api/v2/workflow', url ?? ''))).json();
+describe('what people asked for while no service ran', () => {
+  it('a pause holds the first poll', async () => {
+    await putIssues('todo');
+    const file = await write();
+    await leave({ kind: 'pause', reason: 'release day' });
+    await start(file);
+    await expect.poll(() => records, PATIENCE).toContain('tick completed');
+    expect(records.indexOf('operator request taken')).toBeLessThan(records.indexOf('tick completed'));
+    await expect.poll(() => records.filter((one) => one === 'tick completed').length, PATIENCE).toBeGreaterThan(2);
+    expect(records).not.toContain('agent session started');
+    expect(await states()).toEqual(['todo']);
+  });
+
+  it('a stop parks the issue whose session was cut short, before it begins again', async () => {
+    await putIssues('todo');
+    const file = await write({ mock: 'turn_delay_ms: 60000' });
+    const first = await start(file);
+    await expect.poll(() => records, PATIENCE).toContain('agent session started');
+    first.kill();
+    await first.done;
+    records = [];
+    await leave({ kind: 'stop', identifier: 'T-1' });
+    const second = await start(file);
+    await expect.poll(() => records, PATIENCE).toContain('tick completed');
+    expect(await at(second, '/api/v2/parked')).toMatchObject({
+      parked: [{ issue_identifier: 'T-1', reason: 'stopped_by_operator' }],
+    });
+    expect(records).not.toContain('agent session started');
+  });
+});
+
+/** Puts a request into the database, as a command does that asks a service which dies before it looks. */
+async function leave(request: OperatorRequest): Promise<void> {
+  const store = await openStore({ path: path.join(folder, '.foray.db'), owner: anOwner(), clock: createSteadyClock() });
+  await store.addRequest(request, 'somebody', null);
+  await store.close();
+}
+
+async function at({ url }: RunningDaemon, place: string): Promise<unknown> {
+  return (await fetch(new URL(place, url ?? ''))).json();
 }

@@ -122,14 +122,19 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
     postponed === null ? await whileTold(built.tracker, tellSilence, () => settleIdentity(built, store, startUp)) : built;
   tellIfPublic(first, logger);
   if (first.workflow.problems !== built.workflow.problems || first.identity !== built.identity) await runs.watch(first);
+  // A pause that waited for the start holds the first poll. What the tracker asked for holds, whatever people asked.
+  await pages.operatorRequests.start((waited) =>
+    trackers.start(
+      ...waited.map((asked): Event => ({ type: 'operator-asked', asked })),
+      ...(postponed === null ? [] : [postponedPolls(postponed)]),
+    ),
+  );
   const { env } = adapterDeps;
   const onGood = async (next: BuiltAdapters): Promise<void> => {
     await runs.watch(next);
     served.admit(next.workflow.settings.server);
   };
   releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, onGood));
-  trackers.start(...(postponed === null ? [] : [postponedPolls(postponed)]));
-  pages.operatorRequests.start();
 }
 
 function postponedPolls({ retryInMs, error, kind }: Notices['tracker:start:postponed']): Event {

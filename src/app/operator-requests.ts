@@ -11,8 +11,8 @@ const LOOK_EVERY_MS = 500;
 const ANSWER_WITHIN_MS = 10_000;
 
 export interface OperatorRequests {
-  /** From now on requests are handed on; what came before waited for it. */
-  start(): void;
+  /** Gives what came before to `begin`, which is to carry it out before anything else. From then on requests are handed on. */
+  start(begin: (asked: readonly AskedRequest[]) => void): Promise<void>;
   /** Asks like any command does, and waits for the answer. */
   ask(request: OperatorRequest, by: string): Promise<OperatorAnswer>;
   stop(): void;
@@ -33,20 +33,26 @@ export interface OperatorRequestsDeps {
 export function openOperatorRequests({ store, notices, logger, mask, report, trackers }: OperatorRequestsDeps): OperatorRequests {
   const waiting = new Map<string, (answer: OperatorAnswer) => void>();
   let started = false;
+  const take = async (): Promise<readonly AskedRequest[]> =>
+    (await store.takeRequests(trackers())).map((asked) => withShownReason(asked, mask));
   const look = async (): Promise<void> => {
     if (!started) return;
-    for (const asked of await store.takeRequests(trackers())) report(withShownReason(asked, mask));
+    for (const asked of await take()) report(asked);
   };
+  const tell = (fault: unknown): void => logger.warn('operator requests could not be read', { error: errorText(fault) });
   const unlisten = notices.listen((notice) => {
     if (notice.name !== 'operator:request:answered') return;
     waiting.get(notice.facts.id)?.(notice.facts.answer);
     waiting.delete(notice.facts.id);
   });
-  const looking = lookRepeatedly(look, LOOK_EVERY_MS, (fault) =>
-    logger.warn('operator requests could not be read', { error: errorText(fault) }),
-  );
+  const looking = lookRepeatedly(look, LOOK_EVERY_MS, tell);
   return {
-    start() {
+    async start(begin) {
+      const waited = await take().catch((fault: unknown) => {
+        tell(fault);
+        return [];
+      });
+      begin(waited);
       started = true;
     },
     async ask(request, by) {
