@@ -56,19 +56,23 @@ async function setUp() {
     absentMs: 0,
     left: false,
   };
+  const look = (): Promise<void> => standby.look(leader);
   return {
     write,
+    look,
+    store,
+    url: standby.url ?? '',
     status: async (token: string) =>
       (await fetch(new URL('/api/v2/runs', standby.url ?? ''), { headers: { authorization: `Bearer ${token}` } })).status,
     announce: notices.announce,
     ready: async () => {
-      await standby.look(leader);
+      await look();
       return (await (await fetch(new URL('/readyz', standby.url ?? ''))).json()) as { uptime_seconds: number };
     },
     /** What it says once it has read what the leader has written. */
     async says() {
       await chronicle.samplesSince(0);
-      await standby.look(leader);
+      await look();
       const [page, holds] = await Promise.all([fetch(standby.url ?? ''), fetch(new URL('/api/v2/holds', standby.url ?? ''))]);
       return { page: textOf(await page.text()), holds: (await holds.json()) as Record<string, unknown> };
     },
@@ -138,3 +142,28 @@ it('a standby lets in whom the file lets in by now', async () => {
   await expect.poll(() => status('what-opens-it-now'), { timeout: 10_000 }).toBe(200);
   expect(await status('what-opens-the-door')).toBe(401);
 });
+
+it('a standby tells its event streams when what it reads is not what it read before', async () => {
+  const { look, store, url } = await setUp();
+  const hints = await followHints(url);
+  await expect.poll(hints, { timeout: 10_000 }).toBe(1);
+  await look();
+  await expect.poll(hints, { timeout: 10_000 }).toBe(2);
+  await look();
+  await store.apply('', [{ write: 'operator-pause', pause: { reason: 'lunch', by: 'somebody', since: 1 } }]);
+  await look();
+  await expect.poll(hints, { timeout: 10_000 }).toBe(3);
+});
+
+/** Counts the hints of an event stream. */
+async function followHints(url: string): Promise<() => number> {
+  const ended = new AbortController();
+  onTestFinished(() => ended.abort());
+  const { body } = await fetch(new URL('/api/v2/events?names=snapshot-changed', url), { signal: ended.signal });
+  let heard = '';
+  const decoder = new TextDecoder();
+  void (async () => {
+    for await (const bytes of body ?? []) heard += decoder.decode(bytes as Uint8Array, { stream: true });
+  })().catch(() => {});
+  return () => heard.split('event: snapshot-changed').length - 1;
+}

@@ -19,6 +19,7 @@ import { keepChronicle, troublesSince, type Trouble } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { kindsOf } from './open-pages.ts';
 import { processStart } from './process-start.ts';
+import { createChanges } from './read-changes.ts';
 import { createDatabaseCheck } from './readiness.ts';
 import { serveHttp, type Served } from './serve-http.ts';
 import type { PassedOn } from './shared-hints.ts';
@@ -64,7 +65,9 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const nothing = (): Snapshot => snapshotOf(stateOf(options, [], NOTHING_DURABLE), clock.now());
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
-  const daemon: Daemon = { ...aboutService(options), notices, chronicle, ...viewOf(shown, deps, options) };
+  const changes = createChanges();
+  const { whenChanged } = changes;
+  const daemon: Daemon = { ...aboutService(options), notices, chronicle, whenChanged, ...viewOf(shown, deps, options) };
   const measured = (): Snapshot => daemon.snapshot() ?? nothing();
   const place = { server: settings.server, port: options.port };
   const served = await serveHttp(daemon, place, releasers, measured).catch((fault: unknown) => {
@@ -81,6 +84,8 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
       shown.state = stateOf(options, runs, durable);
       shown.hosts = await deps.readHosts();
       shown.troubles = found === null ? [] : await troublesSince(found.since, store);
+      const { leader, troubles } = shown;
+      changes.compare({ leader, troubles, durable, runs, hosts: shown.hosts });
     },
     stop: () => releasers.run(),
   };

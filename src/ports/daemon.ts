@@ -19,6 +19,8 @@ export interface Daemon {
   requestRefresh(): { readonly queued: boolean; readonly coalesced: boolean };
   /** Changes whenever something the snapshot shows may have changed. */
   revision(): unknown;
+  /** Hears of changes that no notice tells of; absent where notices tell of all. Returns the way to stop listening. */
+  whenChanged?(listener: () => void): () => void;
   /** Something may have changed at the tracker or forge: the next poll and looks come sooner. */
   hint(): void;
   /** The canonical kinds of tracker and forge that are watched. */

@@ -100,10 +100,12 @@ function startStream(daemon: Daemon, options: StreamOptions, { controller, over 
     if (wants(notice.name)) send(encode(notice));
     if (wantsHints) hint();
   });
+  const unwatch = wantsHints ? daemon.whenChanged?.(hint) : undefined;
   stopping.addEventListener('abort', end, { signal: over.signal });
   over.signal.addEventListener('abort', () => {
     clearInterval(heartbeat);
     unlisten();
+    unwatch?.();
     onEnd();
   });
   send(RETRY);
