@@ -1,15 +1,18 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aRun, aSnapshot, createFakeDaemon } from '../../test/support/fake-daemon.ts';
+import { createMemoryStore } from '../../test/support/store/memory.ts';
+import type { Daemon } from '../ports/daemon.ts';
 import { createAccess, isSame } from './access.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp, routes, type AppOptions } from './routes.ts';
 
 afterEach(() => void vi.useRealTimers());
 
+const DAY_MS = 86_400_000;
 const TOKEN = 'correct-horse-battery';
 
-function setUp(options: AppOptions = { token: TOKEN }) {
-  const daemon = createFakeDaemon({ current: aSnapshot(), runs: [aRun('r-1')] });
+function setUp(options: AppOptions = { token: TOKEN }, notes: Daemon['notes'] = createMemoryStore()) {
+  const daemon = createFakeDaemon({ current: aSnapshot(), runs: [aRun('r-1')], notes });
   const metrics = createMetrics(daemon.notices, () => daemon.snapshot());
   return { daemon, app: createApp(daemon, metrics, options), metrics };
 }
@@ -200,6 +203,17 @@ describe('the login page', () => {
     const { app, daemon, metrics } = setUp();
     const cookie = await cookieOf(app);
     await app.request('/logout', { method: 'POST', headers: { cookie } });
+    const restarted = createApp(daemon, metrics, { token: TOKEN });
+    expect((await restarted.request('/api/v1/state', { headers: { cookie } })).status).toBe(401);
+  });
+
+  it('stays over when old records are deleted, for as long as its cookie would be taken', async () => {
+    const store = createMemoryStore();
+    const { app, daemon, metrics } = setUp({ token: TOKEN }, store);
+    const cookie = await cookieOf(app);
+    await app.request('/logout', { method: 'POST', headers: { cookie } });
+    daemon.now += 30 * DAY_MS - 1;
+    await store.forgetRuns(daemon.now - DAY_MS, 1000);
     const restarted = createApp(daemon, metrics, { token: TOKEN });
     expect((await restarted.request('/api/v1/state', { headers: { cookie } })).status).toBe(401);
   });

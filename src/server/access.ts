@@ -93,7 +93,7 @@ export function createAccess(token: string | null, daemon: Pick<Daemon, 'clock' 
     },
     async postLogout(c) {
       const login = await loginIn(c);
-      if (login !== null) await ended.add(login.value);
+      if (login !== null) await ended.add(login.value, login.until);
       deleteCookie(c, cookieName(c), { path: '/' });
       return c.redirect('/login', 303);
     },

@@ -6,7 +6,8 @@ const MAX_REMEMBERED = 10_000;
 
 /** Logins that somebody ended, over restarts too: their cookies are signed and in time, and must not be taken again. */
 export interface EndedLogins {
-  add(login: string): Promise<void>;
+  /** `until`: when it would have ended by itself. */
+  add(login: string, until: number): Promise<void>;
   has(login: string): Promise<boolean>;
 }
 
@@ -16,13 +17,14 @@ export function rememberEndedLogins(daemon: Pick<Daemon, 'clock' | 'logger' | 'n
   /** In the order they ended: the store may not have taken them, or not yet. */
   const ended = new Set<string>();
   return {
-    async add(login) {
+    async add(login, until) {
       const subject = subjectOf(login);
       ended.add(subject);
       const [oldest] = ended;
       if (ended.size > MAX_REMEMBERED && oldest !== undefined) ended.delete(oldest);
       try {
-        await notes.addNotes([{ at: clock.now(), subject, body: '' }]);
+        // Old notes are deleted. This one is as old as the login will be when it no longer matters.
+        await notes.addNotes([{ at: until, subject, body: '' }]);
       } catch (error) {
         logger.warn('the end of a login could not be written down', { error: String(error) });
       }
