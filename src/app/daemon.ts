@@ -17,7 +17,7 @@ import { openRuns, type Runs } from './open-runs.ts';
 import { databaseName } from './own-store.ts';
 import { followWorkflow } from './reload.ts';
 import type { KnownSecrets } from './secrets.ts';
-import { serveHttp, type Served } from './serve-http.ts';
+import { serveHttp, type KeptPort, type Served } from './serve-http.ts';
 import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { tellWarnings, type GoodWorkflow } from './workflow.ts';
@@ -29,6 +29,7 @@ export interface DaemonOptions {
   readonly version: string;
   /** Wins over `server.port`; null leaves it to the file. */
   readonly port: number | null;
+  readonly keptPort?: KeptPort;
   readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly secrets: KnownSecrets;
@@ -75,7 +76,8 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(followQuotas(notices, trackers));
   const days = (): number => trackers.adapters().workflow.settings.dbRetentionDays;
   releasers.push(forgetOldRuns({ store, now: clock.now, days, logger }));
-  const served = await serveHttp(pages.daemon, { server: workflow.settings.server, port: options.port }, releasers);
+  const place = { server: workflow.settings.server, port: options.port, kept: options.keptPort };
+  const served = await serveHttp(pages.daemon, place, releasers);
   ({ url } = served);
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
   await begin({ options, runs, pages, served, notices, announce, tellSilence, releasers, startUp }, built);

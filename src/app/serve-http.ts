@@ -5,7 +5,7 @@ import type { Snapshot } from '../domain/views/snapshot.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { once } from '../lib/once.ts';
 import { keepNotices } from '../server/kept-notices.ts';
-import { listen } from '../server/listen.ts';
+import { listen, type Listening } from '../server/listen.ts';
 import { LOOPBACK } from '../server/loopback.ts';
 import { PIECES } from '../server/pieces.ts';
 import type { AppOptions, Site } from '../server/routes.ts';
@@ -15,6 +15,13 @@ export interface HttpSettings {
   readonly server: Settings['server'];
   /** Wins over `server.port`; null leaves it to the file. */
   readonly port: number | null;
+  /** Absent where one serves all the time. */
+  readonly kept?: KeptPort | undefined;
+}
+
+/** The port that the system chose, for whoever of this process serves next: pages that are open stay where they are. */
+export interface KeptPort {
+  port: number | null;
 }
 
 export interface Served {
@@ -48,7 +55,7 @@ export async function serveHttp(
     return createSite(daemon, metrics, doors);
   };
   let doors = doorsOf(place.server, host);
-  const server = await listen(siteOf(doors), port, { host });
+  const server = await listenAgain((at) => listen(siteOf(doors), at, { host }), port, place.kept);
   releasers.push(() => server.stop());
   const tell = (fault: unknown): void => daemon.logger.error('the pages could not be loaded', { error: String(fault) });
   releasers.push(whenQuiet(daemon.notices, [...PIECES, () => server.warmUp().catch(tell)]));
@@ -65,6 +72,15 @@ export async function serveHttp(
       server.replace(siteOf(next));
     },
   };
+}
+
+/** Where any port will do, the one from before is taken, unless somebody else has it by now. */
+async function listenAgain(at: (port: number) => Promise<Listening>, port: number, kept?: KeptPort): Promise<Listening> {
+  if (port !== 0 || kept === undefined) return at(port);
+  const before = kept.port;
+  const server = before === null ? await at(0) : await at(before).catch(() => at(0));
+  kept.port = server.port;
+  return server;
 }
 
 /** Others can reach what listens there: as long as it does, a token is asked for. */

@@ -22,7 +22,8 @@ interface Turn {
  */
 export async function startSharedDaemon(given: SharedOptions): Promise<RunningDaemon> {
   const stopped = new AbortController();
-  const options = { ...given, interrupted: AbortSignal.any([stopped.signal, given.interrupted]) };
+  const interrupted = AbortSignal.any([stopped.signal, given.interrupted]);
+  const options = { ...given, interrupted, keptPort: { port: null } };
   const db = await openShared(options.workflow.settings.storeUrl ?? '', options.logger, options.interrupted);
   const turn: Turn = { daemon: null };
 

@@ -69,7 +69,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const { whenChanged } = changes;
   const daemon: Daemon = { ...aboutService(options), notices, chronicle, whenChanged, ...viewOf(shown, deps, options) };
   const measured = (): Snapshot => daemon.snapshot() ?? nothing();
-  const place = { server: settings.server, port: options.port };
+  const place = { server: settings.server, port: options.port, kept: options.keptPort };
   const served = await serveHttp(daemon, place, releasers, measured).catch((fault: unknown) => {
     logger.warn('standing by without pages', { error: errorText(fault) });
     return null;

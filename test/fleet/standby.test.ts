@@ -63,6 +63,12 @@ it('works one issue once with two daemons, and the other takes over when the lea
   first.signal('SIGKILL');
   await second.record('leading');
   expect(Date.now() - killedAt).toBeLessThan(10_000);
+  const roleThere = (): Promise<unknown> =>
+    second.json('/readyz').then(
+      ({ role }) => role,
+      () => null,
+    );
+  await eventually(roleThere, (role) => role === 'leader', 'the pages of the new leader, where those of the standby were');
   await playground.writeIssues([{ ...issue(1), state: 'review' }, issue(2)]);
   await becomes(2, 'review');
   const found = await postgres.query('SELECT identifier, status FROM foray.runs ORDER BY rowid', url);
