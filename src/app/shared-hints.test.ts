@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../domain/model/event.ts';
 import type { Note } from '../ports/store.ts';
-import { followHints } from './shared-hints.ts';
+import type { Postgres } from '../store/postgres/index.ts';
+import { followHints, passOn } from './shared-hints.ts';
 import type { Reign } from './leading.ts';
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -31,5 +32,30 @@ describe('hints of daemons that stand by', () => {
     });
     await expect.poll(() => order, { timeout: 10_000 }).toEqual(['webhook-received', NOTE, 'dropped']);
     following.stop();
+  });
+});
+
+describe('a refresh that a standby is asked for', () => {
+  function aDatabase() {
+    const waiting: { kind: string }[] = [];
+    const db = {
+      read: () => Promise.resolve([...waiting]),
+      write: () => Promise.resolve(void waiting.push({ kind: 'refresh' })),
+    };
+    return { waiting, passedOn: passOn(db as unknown as Postgres, { clock: { now: () => 1 }, logger: SILENT }) };
+  }
+
+  it('is merged with one that the leader is yet to hear of', async () => {
+    const { waiting, passedOn } = aDatabase();
+    expect(await passedOn.refresh()).toBe(false);
+    expect(await passedOn.refresh()).toBe(true);
+    waiting.splice(0);
+    expect(await passedOn.refresh()).toBe(false);
+  });
+
+  it('is not merged with a webhook', async () => {
+    const { waiting, passedOn } = aDatabase();
+    waiting.push({ kind: 'webhook' });
+    expect(await passedOn.refresh()).toBe(false);
   });
 });

@@ -9,7 +9,8 @@ import { errorText } from '../lib/error-text.ts';
 /** What a daemon that stands by passes on through the database. */
 export interface PassedOn {
   webhook(): void;
-  refresh(): void;
+  /** Whether the leader was yet to hear of one before. */
+  refresh(): Promise<boolean>;
   /** Kept by the leader, which alone writes notes. */
   addNotes(notes: readonly Note[]): Promise<void>;
 }
@@ -22,11 +23,25 @@ export function passOn(db: Postgres, { clock, logger }: { readonly clock: Clock;
     const { leaveHint } = await import('../store/postgres/index.ts');
     await db.write(leaveHint({ kind, body, at: clock.now() }));
   };
+  const isRefreshWaiting = async (): Promise<boolean> => {
+    const { readHints } = await import('../store/postgres/index.ts');
+    return (await db.read(readHints())).some(({ kind }) => kind === 'refresh');
+  };
   const told = (error: unknown): void =>
     logger.warn('the leader could not be told to look at the tracker', { error: errorText(error) });
   return {
     webhook: () => void leave('webhook').catch(told),
-    refresh: () => void leave('refresh').catch(told),
+    async refresh() {
+      try {
+        const isMerged = await isRefreshWaiting();
+        // All the same: the leader may just be at work on the other.
+        await leave('refresh');
+        return isMerged;
+      } catch (error) {
+        told(error);
+        return false;
+      }
+    },
     async addNotes(notes) {
       for (const note of notes) await leave('note', JSON.stringify(note));
     },

@@ -29,6 +29,8 @@ async function setUp() {
     );
   await write();
   const store = createMemoryStore();
+  let asked = 0;
+  const refresh = async (): Promise<boolean> => (asked += 1) > 1;
   const standby = await openStandby(
     {
       workflow: requireGood(await readWorkflowFile(file, {})),
@@ -40,7 +42,7 @@ async function setUp() {
       secrets: createKnownSecrets(),
       interrupted: new AbortController().signal,
     },
-    { store, passedOn: { refresh() {}, webhook() {}, addNotes: store.addNotes }, readHosts: async () => [] },
+    { store, passedOn: { refresh, webhook() {}, addNotes: store.addNotes }, readHosts: async () => [] },
   );
   onTestFinished(() => standby.stop());
   const notices = createNotices();
@@ -128,6 +130,13 @@ it('a standby tells how long its process runs, however often it looks at its lea
   const told = [(await ready()).uptime_seconds, (await ready()).uptime_seconds];
   expect(told[0]).toBeGreaterThanOrEqual(before - 0.1);
   expect(told[1]).toBeGreaterThanOrEqual(told[0] ?? 0);
+});
+
+it('a standby says of a refresh whether it was merged with one that waited', async () => {
+  const { url } = await setUp();
+  const refresh = async (): Promise<unknown> => (await fetch(new URL('/api/v1/refresh', url), { method: 'POST' })).json();
+  expect(await refresh()).toMatchObject({ queued: true, coalesced: false });
+  expect(await refresh()).toMatchObject({ queued: true, coalesced: true });
 });
 
 it('a standby lets in whom the file lets in by now', async () => {

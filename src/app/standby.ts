@@ -137,10 +137,7 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
     revision: () => shown.state,
     hosts: () => shown.hosts,
     leader: () => ({ role: 'standby', leader: shown.leader }) as const,
-    requestRefresh() {
-      passedOn.refresh();
-      return { queued: true, coalesced: false };
-    },
+    requestRefresh: async () => ({ queued: true, coalesced: await passedOn.refresh() }),
     hint: passedOn.webhook,
     watchedKinds: () => kindsOf(workflow.settings),
     trackerOf: () => workflow.settings.tracker.identity,

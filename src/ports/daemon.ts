@@ -16,7 +16,7 @@ export interface Daemon {
   /** Null when no snapshot can be produced. */
   snapshot(): Snapshot | null;
   /** Asks for one poll and one reconcile. Refused while draining. */
-  requestRefresh(): { readonly queued: boolean; readonly coalesced: boolean };
+  requestRefresh(): Refresh | Promise<Refresh>;
   /** Changes whenever something the snapshot shows may have changed. */
   revision(): unknown;
   /** Hears of changes that no notice tells of; absent where notices tell of all. Returns the way to stop listening. */
@@ -45,6 +45,12 @@ export interface Daemon {
   /** What is kept over restarts, by subject. */
   readonly notes: Pick<Store, 'addNotes' | 'listNotes'>;
   readonly history: Pick<Store, 'listRuns' | 'findRun' | 'totals' | 'statistics'>;
+}
+
+export interface Refresh {
+  readonly queued: boolean;
+  /** Whether it was merged with one that waited already. */
+  readonly coalesced: boolean;
 }
 
 export interface LeadershipView {

@@ -49,9 +49,9 @@ export function issueAnswer(daemon: Daemon): (identifier: string) => JsonAnswer 
 }
 
 export function postRefresh(daemon: Daemon) {
-  return (c: Context): Response => {
+  return async (c: Context): Promise<Response> => {
     const requested_at = isoTime(daemon.clock.now());
-    const { queued, coalesced } = daemon.isDraining() ? REFUSED : daemon.requestRefresh();
+    const { queued, coalesced } = daemon.isDraining() ? REFUSED : await daemon.requestRefresh();
     // A request that merged into a pending one is as good as queued: the caller need not come again.
     if (queued || coalesced) return c.json({ queued: true, coalesced, requested_at, operations: ['poll', 'reconcile'] }, 202);
     return c.json({ ...REFUSED, requested_at, operations: [] }, 409);
