@@ -146,13 +146,13 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
   };
 }
 
-/** The tracker is asked by the leader alone: what is said of it is what the leader wrote down. */
+/** The tracker is asked by the leader alone: what is said of it is what the leader wrote down. When it polls is not. */
 function troubledBy(troubles: readonly Trouble[], { poll, ...snapshot }: Snapshot): Snapshot {
   const preflightProblem = troubles.find(({ what }) => what === 'preflight')?.text ?? null;
   const quota = troubles.find(({ what }) => what === 'tracker_quota');
   const postponedPoll = quota?.nextTryAt == null ? null : { reason: quota.text, until: quota.nextTryAt };
   const tracker = troubles.find(({ what }) => what === 'tracker');
-  const told = { waitsSince: null, ...(postponedPoll && { nextAt: postponedPoll.until }), ...(tracker && pollFaultOf(tracker)) };
+  const told = { waitsSince: null, nextAt: postponedPoll?.until ?? null, ...(tracker && pollFaultOf(tracker)) };
   return { ...snapshot, preflightProblem, postponedPoll, poll: { ...poll, ...told } };
 }
 

@@ -33,7 +33,9 @@ export interface Snapshot {
   readonly slots: { readonly max: number; readonly available: number };
   /** Cumulative since start; the seconds include sessions that still run. */
   readonly totals: TotalsView;
-  readonly poll: Pick<PollState, 'last' | 'nextAt'> & {
+  readonly poll: Pick<PollState, 'last'> & {
+    /** Null where the one that polls alone knows. */
+    readonly nextAt: number | null;
     readonly inFlight: boolean;
     /** Since when the tracker is waited for, at start too; null while it is not. */
     readonly waitsSince?: number | null;

@@ -30,7 +30,7 @@ export const getHolds = fromSnapshot((snapshot) => ({
     candidates: snapshot.poll.last.candidates,
     error: snapshot.poll.last.error,
   },
-  next_poll_at: isoTime(snapshot.poll.nextAt),
+  next_poll_at: snapshot.poll.nextAt === null ? null : isoTime(snapshot.poll.nextAt),
   tracker_problem: trackerProblem(snapshot.poll),
 }));
 
@@ -40,8 +40,10 @@ function trackerProblem({ startFault = null, last, nextAt }: Snapshot['poll']) {
   return last?.error == null ? null : problemEntry({ remedy: null, ...last, error: last.error, nextTryAt: nextAt });
 }
 
-function problemEntry({ at, error, remedy, nextTryAt }: StartFault) {
-  return { at: isoTime(at), error, remedy, next_try_at: isoTime(nextTryAt) };
+type Problem = Omit<StartFault, 'nextTryAt'> & { readonly nextTryAt: number | null };
+
+function problemEntry({ at, error, remedy, nextTryAt }: Problem) {
+  return { at: isoTime(at), error, remedy, next_try_at: nextTryAt === null ? null : isoTime(nextTryAt) };
 }
 
 export const getMergeRequests = fromSnapshot((snapshot) => ({ merge_requests: snapshot.watches.map(watchEntry) }));

@@ -90,6 +90,18 @@ describe('merge requests, runs and gaps', () => {
       'holds',
       'No poll has finished yet. Next poll in 1s .',
     ],
+    [
+      'standing by',
+      { poll: { last: null, nextAt: null, inFlight: false } },
+      'holds',
+      'What is kept back, and why, is known to the leader alone: see its board.',
+    ],
+    [
+      'standing by, nothing runs',
+      { poll: { last: null, nextAt: null, inFlight: false } },
+      'running',
+      'Nothing runs. The tracker is polled by the leader.',
+    ],
     ['no candidates', {}, 'holds', 'The last poll found no issue in an active state.'],
     ['no retries', {}, 'retrying', 'No issue waits for another try.'],
     ['none parked', {}, 'parked', 'No issue waits for a person.'],

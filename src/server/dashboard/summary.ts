@@ -194,6 +194,7 @@ function leaderText(leader: LeaderView | null, now: number): Html {
 export function pollText({ poll, lifecycle, generatedAt: now }: Snapshot): TemplatePart {
   if (lifecycle === 'draining') return 'Polling has ended.';
   if (poll.inFlight) return 'A poll is under way.';
+  if (poll.nextAt === null) return 'The tracker is polled by the leader.';
   return html`Next poll ${clock('until', poll.nextAt, now)}.`;
 }
 

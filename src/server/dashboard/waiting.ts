@@ -126,7 +126,8 @@ function reasonCounts(holds: readonly Hold[]): TemplatePart {
 }
 
 function noHolds(snapshot: Snapshot): TemplatePart {
-  const { last } = snapshot.poll;
+  const { last, nextAt } = snapshot.poll;
+  if (nextAt === null) return 'What is kept back, and why, is known to the leader alone: see its board.';
   if (last === null) return html`No poll has finished yet. ${pollText(snapshot)}`;
   if (last.error !== null) return html`The last poll failed, so nothing is known of new issues. ${pollText(snapshot)}`;
   if (last.candidates === 0) return html`The last poll found no issue in an active state. ${pollText(snapshot)}`;
