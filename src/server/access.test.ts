@@ -2,9 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aRun, aSnapshot, createFakeDaemon } from '../../test/support/fake-daemon.ts';
 import { createMemoryStore } from '../../test/support/store/memory.ts';
 import type { Daemon } from '../ports/daemon.ts';
-import { createAccess, isSame } from './access.ts';
+import { createAccess } from './access.ts';
 import { createMetrics } from './metrics.ts';
 import { createApp, routes, type AppOptions } from './routes.ts';
+import { isSame } from './same-secret.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -38,6 +39,17 @@ describe('a token', () => {
 
   it.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `Bearer   ${TOKEN} `])('lets "%s" in', async (authorization) => {
     expect((await setUp().app.request('/api/v1/state', { headers: { authorization } })).status).toBe(200);
+  });
+
+  it.each(['tökén', '密码', 'voilà'])('may be "%s", whose bytes a header has', async (token) => {
+    const { app } = setUp({ token });
+    const status = async (sent: string) =>
+      (await app.request('/api/v1/state', { headers: { authorization: `Bearer ${sent}` } })).status;
+    const sent = Buffer.from(token).toString('latin1');
+    expect(await status(sent)).toBe(200);
+    expect(await status(sent.slice(0, -1))).toBe(401);
+    expect((await logIn(app, { token })).status).toBe(303);
+    expect((await logIn(app, { token: sent })).status).toBe(401);
   });
 
   it.each(['', 'Bearer', 'Bearer ', `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, `Basic ${TOKEN}`, TOKEN])(

@@ -68,6 +68,13 @@ describe.each(VENDORS)('POST /hooks/%s', (name, kind, header, signature, deliver
 });
 
 describe('webhooks', () => {
+  it('may have a secret that is no ASCII, whose bytes a header has', async () => {
+    const { send } = setUp(['nsproject'], 'gehéim');
+    const sent = Buffer.from('gehéim').toString('latin1');
+    expect((await send('gitlab', { 'X-Gitlab-Token': sent })).status).toBe(202);
+    expect((await send('gitlab', { 'X-Gitlab-Token': 'geheim' })).status).toBe(401);
+  });
+
   it('of an unknown kind are 404, by another method 405', async () => {
     const { app, send } = setUp(['file']);
     expect((await send('file', {})).status).toBe(404);

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Daemon } from '../ports/daemon.ts';
-import { isSame } from './access.ts';
 import { readRequestBody } from './body.ts';
 import { rememberDeliveries } from './deliveries.ts';
 import { fail } from './envelope.ts';
+import { isSameInHeader } from './same-secret.ts';
 import { throttled } from './throttle.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -76,7 +76,7 @@ export function postWebhook(daemon: Daemon, secret: string | null) {
     const body = await readRequestBody(c, MAX_BODY_BYTES);
     if (body === null) return fail(c, 'body_too_large', `A webhook may have ${MAX_BODY_BYTES} bytes.`);
     const given = headerOf(c, vendor.signature);
-    if (given === undefined || !isSame(given, vendor.expected(secret, body))) {
+    if (given === undefined || !isSameInHeader(given, vendor.expected(secret, body))) {
       return fail(
         c,
         'bad_signature',
