@@ -25,6 +25,13 @@ const PLACES: Readonly<Record<string, () => Player>> = {
     player.exit('1');
     return player;
   },
+  handoffWaiting() {
+    const player = running();
+    player.exit('1');
+    const runId = player.asked('hand-off')[0]?.handoff.runId ?? '';
+    player.send({ type: 'handoff-answered', issueId: '1', runId, outcome: { kind: 'failed', fault: FAULT } });
+    return player;
+  },
   parked() {
     const player = running();
     player.operator({ kind: 'stop', identifier: 'T-1' });
@@ -56,6 +63,9 @@ const TABLE: readonly [string, IssueRequestKind, OperatorAnswer['outcome'], stri
   ['waiting', 'unpark', 'refused', 'T-1 is not parked'],
   ['handingOff', 'stop', 'refused', 'the session of T-1 has ended and it is being handed off'],
   ['handingOff', 'retry', 'refused', 'T-1 is being handed off'],
+  ['handoffWaiting', 'stop', 'taken', 'T-1 is parked; "foray unpark T-1" lets it run again'],
+  ['handoffWaiting', 'retry', 'taken', 'the handoff of T-1 is due now; no session is needed for it'],
+  ['handoffWaiting', 'unpark', 'refused', 'T-1 is not parked'],
   ['parked', 'stop', 'refused', 'T-1 is already parked (stopped_by_operator)'],
   ['parked', 'retry', 'taken', 'T-1 is released'],
   ['parked', 'unpark', 'taken', 'T-1 is released'],
@@ -127,6 +137,15 @@ describe('retry', () => {
 });
 
 describe('pause', () => {
+  it('keeps no handoff back, and a retry of one does not say so', () => {
+    const player = PLACES['handoffWaiting']?.() ?? running();
+    player.operator({ kind: 'pause', reason: 'release day' });
+    const answer = player.operator({ kind: 'retry', identifier: 'T-1' });
+    expect(answer.message).toBe('the handoff of T-1 is due now; no session is needed for it');
+    player.after(0);
+    expect(player.asked('hand-off')).toHaveLength(1);
+  });
+
   it('holds candidates and retries until it is lifted, with its reason, and stops nothing', () => {
     const player = PLACES['waiting']?.() ?? running();
     player.operator({ kind: 'pause', reason: 'release day' });

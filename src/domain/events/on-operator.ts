@@ -85,6 +85,8 @@ function retry(draft: Draft, found: Found, by: string): OperatorAnswer {
   if (claim === null) return refused(`${name} is neither waiting nor parked`);
   if (claim.phase !== 'waiting') return refused(`${name} is ${claim.phase === 'running' ? 'running' : 'being handed off'}`);
   putClaim(draft, { ...claim, dueAt: Math.min(claim.dueAt, draft.now) });
+  // Nothing that keeps sessions back keeps it back.
+  if (claim.then.kind === 'handoff') return taken(`the handoff of ${name} is due now; no session is needed for it`);
   return taken(`${name} is due now${reserve(draft, issue)}`);
 }
 
