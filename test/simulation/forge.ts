@@ -35,6 +35,8 @@ export interface SimulatedForge {
   forgive(issueId: string): void;
   /** Requests of other issues than these are watched no more. */
   watched(issueIds: ReadonlyMap<string, unknown>): void;
+  /** These issues are parked: what their last runs had in hand counts as not given. */
+  parked(issueIds: ReadonlyMap<string, unknown>): void;
   /** A turn started because of comments: they must not all have been given before. */
   noteTurn(plan: RunPlan): void;
   edit(now: number): void;
@@ -168,12 +170,19 @@ export function createSimulatedForge(
       // A finished issue that is opened again begins anew, with the comments that still stand on its request.
       for (const [issueId, number] of byIssue) if (!issueIds.has(issueId)) requests.get(number)?.given.clear();
     },
+    parked(issueIds) {
+      for (const issueId of issueIds.keys()) {
+        const request = requests.get(byIssue.get(issueId) ?? -1);
+        for (const id of request?.inHand ?? []) request?.given.delete(id);
+      }
+    },
     noteTurn(plan) {
       const comments = plan.reaction?.reviewComments;
       if (comments?.some(({ reviewer }) => reviewer === OWN_ACCOUNT)) violated('our own words were given back to an agent');
       if (comments?.some(({ reviewer }) => !isHeard(plan.settings.reactions, reviewer)))
         violated(`a stranger speaks in the prompt of run ${plan.runId}`);
       const request = requests.get(byIssue.get(plan.issue.id) ?? -1);
+      if (request) request.inHand = comments?.map(({ id }) => id) ?? [];
       if (!comments || !request) return;
       const ids = comments.map(({ id }) => id);
       const isNew = ids.some((id) => !request.given.has(id));

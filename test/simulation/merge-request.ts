@@ -28,6 +28,8 @@ export interface Request {
   closed: boolean;
   given: Set<string>;
   lastGiven: readonly string[];
+  /** What the last run was given; whoever releases it after it was parked has it given again. */
+  inHand: readonly string[];
   /** What the last look said of readiness, by head. */
   ready: Map<string, boolean>;
 }
@@ -54,6 +56,7 @@ export function newRequest(number: number, head: string, issueId: string | null)
     closed: false,
     given: new Set(),
     lastGiven: [],
+    inHand: [],
     ready: new Map(),
   };
 }

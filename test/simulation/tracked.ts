@@ -124,6 +124,7 @@ export function createTracked(place: Place, settings: Settings, context: Tracked
 
   function checkBudgets(state: State): void {
     world.watched(state.watches);
+    world.parked(state.parked);
     for (const [id, watch] of state.watches) {
       for (const [kind, progress] of Object.entries(watch.reactions)) {
         if (TURN_KINDS.has(kind) && progress.used > REACTION_BUDGET)

@@ -28,6 +28,7 @@ export interface World {
   calm(now: number): void;
   /** Merge requests of other issues than these are watched no more. */
   watched(issueIds: ReadonlyMap<string, unknown>): void;
+  readonly parked: SimulatedForge['parked'];
   readonly noteQueued: SimulatedForge['noteQueued'];
   readonly noteDropped: SimulatedForge['noteDropped'];
   readonly sessions: ReadonlyMap<string, RunPlan>;
@@ -246,6 +247,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
     noteQueued: forge.noteQueued,
     noteDropped: forge.noteDropped,
     watched: forge.watched,
+    parked: forge.parked,
     calm(now) {
       isCalm = true;
       for (const issue of new Map(issues).values()) board.approve(issue);
