@@ -4,7 +4,8 @@ import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carrier.ts';
 import { GitRefusal } from './refusal.ts';
-import { offeredRef, pushedRef, type Offer, type Remote } from './remote.ts';
+import { offeredRef, pushedRef } from './commits.ts';
+import { notePush, offer, type Offer, type Remote } from './remote.ts';
 import { mustPass } from './must-pass.ts';
 import type { Repository } from './repository.ts';
 
@@ -75,19 +76,13 @@ async function push(
   { branch, sha, file }: Offer & { readonly file: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { shared, control } = repository;
-  await mustPass(repository, shared, ['update-ref', offeredRef(branch), sha], signal);
+  const { shared } = repository;
+  await offer(repository, { branch, sha }, signal);
   const args = ['bundle', 'create', '--quiet', file, offeredRef(branch), '--not', '--remotes=origin'];
   if (await createBundle(repository, shared, args, signal)) await upload(carrier, file, signal);
   const { refused } = await carrier.push(sha, signal);
   if (refused !== null) throw new GitRefusal('push', refused);
-  // What the other side had before this push is what later bundles may leave out.
-  await mustPass(
-    repository,
-    control,
-    ['fetch', '--quiet', '--no-tags', shared, `+${offeredRef(branch)}:${pushedRef(branch)}`],
-    signal,
-  );
+  await notePush(repository, { branch, sha }, signal);
 }
 
 /** False when there is nothing to put into it. */

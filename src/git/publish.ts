@@ -1,9 +1,11 @@
 import { crashPoint } from '../lib/crash-point.ts';
+import { baseCommit, isWithin, pushedCommit, remoteCommit } from './commits.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
-import { authorOf, baseCommit, mergeTheirs, type Worktree } from './worktree.ts';
+import { attachHead, leftForPerson, refuseUnfinished, unfinishedIn } from './unfinished.ts';
+import { authorOf, mergeTheirs, type Worktree } from './worktree.ts';
 
 /** What became of the work of a run. */
 export interface Published {
@@ -27,6 +29,7 @@ export async function publish(
   await repository.mend(signal);
   await refuseWorkPipes(worktree.path);
   await commitRest(repository, worktree.path, message, signal);
+  await attachHead(repository, worktree, signal);
   crashPoint('after committing the work');
   try {
     return await pushHead(repository, worktree, signal);
@@ -44,6 +47,7 @@ async function pushHead(repository: Repository, worktree: Worktree, signal: Abor
   const range = `${await baseCommit(repository, signal)}..${sha}`;
   const ahead = await mustPass(repository, worktree.path, ['rev-list', '--count', range], signal);
   if (Number(ahead.trim()) === 0) return null;
+  await refuseStepBack(repository, worktree, sha, signal);
   await repository.exclusively(async () => {
     crashPoint('before pushing the branch');
     await repository.push(worktree.branch, sha, signal);
@@ -53,14 +57,31 @@ async function pushHead(repository: Repository, worktree: Worktree, signal: Abor
   return { branch: worktree.branch, base: repository.baseBranch(), sha };
 }
 
+/** What was pushed is replaced after a rebase; to take it away is for a person. */
+async function refuseStepBack(
+  repository: Repository,
+  { path, branch }: Worktree,
+  sha: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const remote = await remoteCommit(repository, branch, signal);
+  const isOurs = remote !== null && remote === (await pushedCommit(repository, branch, signal));
+  if (!isOurs || remote === sha || !(await isWithin(repository, sha, remote, signal))) return;
+  throw leftForPerson(
+    `what is in ${path} is an earlier state of ${branch} than the one at the remote: bring it up to date there`,
+  );
+}
+
 async function commitRest(repository: Repository, cwd: string, message: string, signal: AbortSignal): Promise<void> {
+  const unfinished = unfinishedIn(repository, cwd);
   const status = await mustPass(repository, cwd, ['status', '--porcelain'], signal);
-  if (status.trim() === '') return;
+  refuseUnfinished(cwd, unfinished, status);
+  if (status.trim() === '' && unfinished === null) return;
   await mustPass(repository, cwd, ['add', '--all'], signal);
   // The agent may have added it against our will, and what was cleared before the run is not its deletion.
   await mustPass(repository, cwd, ['reset', '--quiet', '--', '.foray'], signal);
   const staged = await repository.local(cwd, ['diff', '--cached', '--quiet', '--no-ext-diff'], signal);
-  if (staged.code === 0) return;
+  if (staged.code === 0 && unfinished === null) return;
   const author = await authorOf(repository, cwd, signal);
   await mustPass(repository, cwd, [...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
 }

@@ -1,5 +1,6 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
+import { isWithin, offeredRef, pushedCommit, pushedRef, remoteCommit } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import type { Repository } from './repository.ts';
@@ -32,45 +33,38 @@ export const networkRemote: Remote = {
       retryable: false,
     });
   },
-  async push(repository, offer, signal) {
-    const { control, shared } = repository;
-    const offered = offeredRef(offer.branch);
-    await mustPass(repository, shared, ['update-ref', offered, offer.sha], signal);
-    await mustPass(repository, control, ['fetch', '--quiet', '--no-tags', shared, `+${offered}:${offered}`], signal);
-    await pushFromControl(repository, offer, signal);
+  async push(repository, offered, signal) {
+    await offer(repository, offered, signal);
+    await pushFromControl(repository, offered, signal);
   },
 };
 
-/** What is to be pushed to a branch. */
-export function offeredRef(branch: string): string {
-  return `refs/foray/offered/${branch}`;
+/** Takes a commit of `shared` over into `control`. */
+export async function offer(repository: Repository, { branch, sha }: Offer, signal: AbortSignal): Promise<void> {
+  const { control, shared } = repository;
+  const ref = offeredRef(branch);
+  await mustPass(repository, shared, ['update-ref', ref, sha], signal);
+  await mustPass(repository, control, ['fetch', '--quiet', '--no-tags', shared, `+${ref}:${ref}`], signal);
 }
 
-/** What was pushed by us to a branch the last time. */
-export function pushedRef(branch: string): string {
-  return `refs/foray/pushed/${branch}`;
-}
-
-/** The commit that was; null for none. */
-export async function pushedCommit(repository: Repository, branch: string, signal: AbortSignal): Promise<string | null> {
-  const found = await repository.local(repository.control, ['rev-parse', '--quiet', '--verify', pushedRef(branch)], signal);
-  return found.code === 0 ? found.stdout.trim() : null;
-}
-
-/** Without force; after a rebase only what we pushed ourselves is replaced, never the commits of somebody else. */
+/**
+ * Only where the branch is still where the last refresh saw it; after a rebase only what we pushed ourselves is replaced,
+ * never the commits of somebody else.
+ */
 export async function pushFromControl(repository: Repository, { branch, sha }: Offer, signal: AbortSignal): Promise<void> {
   const { control, url } = repository;
-  const ours = pushedRef(branch);
-  const run = (args: readonly string[]): Promise<string> =>
-    repository.remote('push', ['push', '--quiet', ...args, url, `${sha}:refs/heads/${branch}`], signal);
-  try {
-    await run([]);
-  } catch (error) {
-    if (!(error instanceof GitRefusal) || error.refusal !== 'diverged') throw error;
-    const pushed = await repository.local(control, ['rev-parse', '--quiet', '--verify', ours], signal);
-    if (pushed.code !== 0) throw error;
-    await run([`--force-with-lease=refs/heads/${branch}:${pushed.stdout.trim()}`]);
-  }
+  const known = await remoteCommit(repository, branch, signal);
+  const isOurs = known === null || known === (await pushedCommit(repository, branch, signal));
+  if (!isOurs && !(await isWithin(repository, known, sha, signal, control)))
+    throw new GitRefusal('push', ` ! [rejected] ${branch} (fetch first)\nerror: ${branch} has commits of somebody else`);
+  const lease = `--force-with-lease=refs/heads/${branch}:${known ?? ''}`;
+  await repository.remote('push', ['push', '--quiet', lease, url, `${sha}:refs/heads/${branch}`], signal);
   crashPoint('before noting the push');
-  await mustPass(repository, control, ['update-ref', ours, sha], signal);
+  await notePush(repository, { branch, sha }, signal);
+}
+
+/** Keeps in mind what was pushed, and that the remote has it. */
+export async function notePush(repository: Repository, { branch, sha }: Offer, signal: AbortSignal): Promise<void> {
+  for (const ref of [pushedRef(branch), `refs/heads/${branch}`])
+    await mustPass(repository, repository.control, ['update-ref', ref, sha], signal);
 }

@@ -91,7 +91,7 @@ const WITHOUT_PROGRAMS = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'c
 );
 
 /** These move files and commits, which takes its time in a large repository. */
-const LONG: ReadonlySet<string> = new Set(['add', 'bundle', 'commit', 'fetch', 'merge', 'reset', 'worktree']);
+const LONG: ReadonlySet<string> = new Set(['add', 'bundle', 'checkout', 'commit', 'fetch', 'merge', 'reset', 'worktree']);
 /** For all others that need no network. */
 const SHORT_TIMEOUT_MS = 60_000;
 

@@ -1,9 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
+import { baseCommit, commitAt, isWithin, pushedCommit, remoteCommit } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
+import { unfinishedIn } from './unfinished.ts';
 
 /** What is checked out for an issue. */
 export interface Worktree {
@@ -30,6 +32,8 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
 export async function updateWorktree(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<boolean> {
   await repository.refresh(signal);
   await refuseWorkPipes(worktree.path);
+  // The run goes on with it, and what others pushed comes in before its work is pushed.
+  if (unfinishedIn(repository, worktree.path) !== null) return true;
   try {
     await mergeTheirs(repository, worktree, signal);
     return true;
@@ -45,7 +49,7 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
  */
 export async function mergeTheirs(repository: Repository, { path, branch }: Worktree, signal: AbortSignal): Promise<void> {
   const theirs = await remoteCommit(repository, branch, signal);
-  const ours = await commitAt(repository, repository.control, `refs/foray/pushed/${branch}`, signal);
+  const ours = await pushedCommit(repository, branch, signal);
   if (theirs === null || theirs === ours) return;
   const how = [...(await authorOf(repository, path, signal)), 'merge', '--quiet', '--no-edit', theirs];
   const merged = await repository.local(path, how, signal);
@@ -60,32 +64,12 @@ export async function authorOf(repository: Repository, cwd: string, signal: Abor
   return email.code === 0 && email.stdout.trim() !== '' ? [] : ['-c', 'user.name=Foray', '-c', 'user.email=foray@localhost'];
 }
 
-async function commitAt(repository: Repository, where: string, ref: string, signal: AbortSignal): Promise<string | null> {
-  const found = await repository.local(where, ['rev-parse', '--quiet', '--verify', ref], signal);
-  return found.code === 0 ? found.stdout.trim() : null;
-}
-
-/** Where a branch of the remote is, as far as the last refresh knows. What `shared` says of it, every agent can move. */
-export async function remoteCommit(repository: Repository, branch: string, signal: AbortSignal): Promise<string | null> {
-  return commitAt(repository, repository.control, `refs/heads/${branch}`, signal);
-}
-
-/** Where the base branch of the remote is. */
-export async function baseCommit(repository: Repository, signal: AbortSignal): Promise<string> {
-  const base = repository.baseBranch();
-  const found = await remoteCommit(repository, base, signal);
-  if (found !== null) return found;
-  const detail = `${repository.url} has no branch ${base}: push it, or name another one as workspace.base_branch`;
-  throw new WorkspaceError('repo', detail, { retryable: true });
-}
-
 /** The remote branch where there is one, else commits of ours that were never pushed, else the base branch. */
 async function startOf(repository: Repository, branch: string, signal: AbortSignal): Promise<string> {
   const remote = await remoteCommit(repository, branch, signal);
   const local = await commitAt(repository, repository.shared, `refs/heads/${branch}`, signal);
   if (remote !== null && local !== null) {
-    const ahead = await repository.local(repository.shared, ['merge-base', '--is-ancestor', remote, local], signal);
-    return ahead.code === 0 ? local : remote;
+    return (await isWithin(repository, remote, local, signal)) ? local : remote;
   }
   return remote ?? local ?? baseCommit(repository, signal);
 }

@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRepository, createWorktree, publish, updateWorktree, type Repository } from './index.ts';
+import type { Worktree } from './worktree.ts';
+
+const never = new AbortController().signal;
+let home: string;
+let remote: string;
+let repository: Repository;
+
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), 'foray-branch-'));
+  remote = path.join(home, 'shop.git');
+  git(home, 'init', '--quiet', '--bare', '--initial-branch=trunk', remote);
+  git(home, 'clone', '--quiet', remote, 'seed');
+  commit(seed(), 'README.md', 'hello', 'first');
+  git(seed(), 'push', '--quiet', 'origin', 'HEAD:trunk');
+  repository = repositoryWith();
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function seed(): string {
+  return path.join(home, 'seed');
+}
+
+function git(cwd: string, ...args: string[]): string {
+  const author = ['-c', 'user.name=Rita', '-c', 'user.email=rita@example.org'];
+  return execFileSync('git', [...author, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+}
+
+function commit(cwd: string, file: string, text: string, message: string): string {
+  writeFileSync(path.join(cwd, file), text);
+  git(cwd, 'add', '--all');
+  git(cwd, 'commit', '--quiet', '-m', message);
+  return git(cwd, 'rev-parse', 'HEAD');
+}
+
+function repositoryWith(baseBranch: string | null = null, env: Record<string, string | undefined> = process.env): Repository {
+  const settings = { url: remote, folder: path.join(home, 'own'), token: null, baseBranch, timeoutMs: 20_000 };
+  return createRepository(settings, { env, processes: { started: () => {}, ended: () => {} } });
+}
+
+async function begin(key = 'T-1'): Promise<Worktree> {
+  const worktree = { path: path.join(home, 'workspaces', key), branch: `foray/${key}` };
+  mkdirSync(worktree.path, { recursive: true });
+  await createWorktree(repository, worktree, never);
+  return worktree;
+}
+
+const deliver = (worktree: Worktree) => publish(repository, worktree, 'work', never);
+const update = (worktree: Worktree) => updateWorktree(repository, worktree, never);
+const filesOf = (branch: string) => git(remote, 'ls-tree', '-r', '--name-only', branch).split('\n');
+
+/** A commit of a person on a branch of the remote. */
+function pushByPerson(branch: string, file: string, text: string): string {
+  const place = path.join(home, `person-${file}`);
+  git(home, 'clone', '--quiet', '--branch', branch, remote, place);
+  const sha = commit(place, file, text, `${file} by a person`);
+  git(place, 'push', '--quiet', 'origin', 'HEAD');
+  return sha;
+}
+
+/** A worktree whose branch was pushed and conflicts with the base branch. */
+async function beginConflict(): Promise<Worktree> {
+  const worktree = await begin();
+  commit(worktree.path, 'README.md', 'ours', 'ours');
+  commit(worktree.path, 'more.txt', 'more', 'more');
+  await deliver(worktree);
+  pushByPerson('trunk', 'README.md', 'theirs');
+  await update(worktree);
+  return worktree;
+}
+
+describe('what an agent left half done', () => {
+  it.each([
+    ['merge', ['merge', 'origin/trunk'], 'a merge unfinished'],
+    ['rebase', ['rebase', 'origin/trunk'], 'a rebase unfinished'],
+    ['cherry-pick', ['cherry-pick', 'origin/trunk'], 'a cherry-pick unfinished'],
+    ['squash', ['merge', '--squash', 'origin/trunk'], 'conflicts unresolved'],
+  ])('is neither committed nor pushed: %s', async (_, args, told) => {
+    const worktree = await beginConflict();
+    const [head, pushed] = [git(worktree.path, 'rev-parse', 'HEAD'), git(remote, 'rev-parse', worktree.branch)];
+    expect(() => git(worktree.path, ...args)).toThrow();
+    const before = git(worktree.path, 'status', '--porcelain');
+    const failure: unknown = await deliver(worktree).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: 'DeliveryError', retryable: false });
+    expect(String(failure)).toContain(`the agent left ${told} in ${worktree.path}: `);
+    expect(String(failure)).toContain('unpark the issue');
+    expect(git(remote, 'rev-parse', worktree.branch)).toBe(pushed);
+    expect(git(worktree.path, 'status', '--porcelain')).toBe(before);
+    expect(git(worktree.path, 'merge-base', 'HEAD', head)).not.toBe('');
+  });
+
+  it('is still there for the next run, whatever others pushed', async () => {
+    const worktree = await beginConflict();
+    expect(() => git(worktree.path, 'merge', 'origin/trunk')).toThrow();
+    pushByPerson(worktree.branch, 'person.txt', 'mine');
+    expect(await update(worktree)).toBe(true);
+    expect(git(worktree.path, 'status', '--porcelain')).toContain('UU README.md');
+    writeFileSync(path.join(worktree.path, 'README.md'), 'both');
+    git(worktree.path, 'add', '--all');
+    git(worktree.path, 'commit', '--quiet', '--no-edit');
+    await deliver(worktree);
+    expect(git(remote, 'show', `${worktree.branch}:README.md`)).toBe('both');
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'more.txt', 'person.txt']);
+  });
+
+  it('is committed where it is a merge that was resolved and staged, also as it was', async () => {
+    const worktree = await beginConflict();
+    expect(() => git(worktree.path, 'merge', 'origin/trunk')).toThrow();
+    git(worktree.path, 'checkout', '--quiet', '--ours', 'README.md');
+    git(worktree.path, 'add', '--all');
+    await deliver(worktree);
+    expect(git(remote, 'show', `${worktree.branch}:README.md`)).toBe('ours');
+    expect(git(remote, 'merge-base', 'trunk', worktree.branch)).toBe(git(remote, 'rev-parse', 'trunk'));
+  });
+});
+
+describe('a detached head', () => {
+  it('that went back loses nothing of the branch', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    commit(worktree.path, 'b.txt', 'b', 'b');
+    await deliver(worktree);
+    git(worktree.path, 'checkout', '--quiet', 'HEAD~1');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'b.txt']);
+    expect(git(worktree.path, 'symbolic-ref', 'HEAD')).toBe(`refs/heads/${worktree.branch}`);
+  });
+
+  it('that went on is what is pushed', async () => {
+    const worktree = await begin();
+    git(worktree.path, 'checkout', '--quiet', '--detach');
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    writeFileSync(path.join(worktree.path, 'b.txt'), 'left over');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'b.txt']);
+    expect(git(worktree.path, 'rev-parse', worktree.branch)).toBe(git(remote, 'rev-parse', worktree.branch));
+  });
+
+  it('that has other commits than the branch is left for a person', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    git(worktree.path, 'checkout', '--quiet', '--detach', 'HEAD~1');
+    commit(worktree.path, 'b.txt', 'b', 'b');
+    await expect(deliver(worktree)).rejects.toMatchObject({
+      retryable: false,
+      message: expect.stringMatching(/detached head in .*T-1 .* foray\/T-1 .* unpark the issue/) as string,
+    });
+    expect(() => git(remote, 'rev-parse', '--verify', '--quiet', worktree.branch)).toThrow();
+  });
+});
+
+it('a branch that was pushed is never set back to an earlier commit of its own', async () => {
+  const worktree = await begin();
+  commit(worktree.path, 'a.txt', 'a', 'a');
+  commit(worktree.path, 'b.txt', 'b', 'b');
+  const pushed = await deliver(worktree);
+  git(worktree.path, 'reset', '--quiet', '--hard', 'HEAD~1');
+  await expect(deliver(worktree)).rejects.toMatchObject({
+    retryable: false,
+    message: expect.stringMatching(/an earlier state of foray\/T-1 .* unpark the issue/) as string,
+  });
+  expect(git(remote, 'rev-parse', worktree.branch)).toBe(pushed?.sha);
+});
+
+it('what others pushed while a run did nothing is brought in, whoever saw it first', async () => {
+  const worktree = await begin();
+  commit(worktree.path, 'a.txt', 'a', 'a');
+  await deliver(worktree);
+  const theirs = pushByPerson(worktree.branch, 'person.txt', 'mine');
+  await repository.refresh(never);
+  expect(await deliver(worktree)).toMatchObject({ sha: theirs });
+});

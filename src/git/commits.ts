@@ -1,0 +1,48 @@
+import { WorkspaceError } from '../domain/model/errors.ts';
+import type { Repository } from './repository.ts';
+
+/** What is to be pushed to a branch. */
+export function offeredRef(branch: string): string {
+  return `refs/foray/offered/${branch}`;
+}
+
+/** What was pushed by us to a branch the last time. */
+export function pushedRef(branch: string): string {
+  return `refs/foray/pushed/${branch}`;
+}
+
+/** Null where there is no such commit. */
+export async function commitAt(repository: Repository, where: string, ref: string, signal: AbortSignal): Promise<string | null> {
+  const found = await repository.local(where, ['rev-parse', '--quiet', '--verify', `${ref}^{commit}`], signal);
+  return found.code === 0 ? found.stdout.trim() : null;
+}
+
+/** Where a branch of the remote is, as far as the last refresh knows. What `shared` says of it, every agent can move. */
+export async function remoteCommit(repository: Repository, branch: string, signal: AbortSignal): Promise<string | null> {
+  return commitAt(repository, repository.control, `refs/heads/${branch}`, signal);
+}
+
+/** What was pushed by us to a branch the last time. */
+export async function pushedCommit(repository: Repository, branch: string, signal: AbortSignal): Promise<string | null> {
+  return commitAt(repository, repository.control, pushedRef(branch), signal);
+}
+
+/** Where the base branch of the remote is. */
+export async function baseCommit(repository: Repository, signal: AbortSignal): Promise<string> {
+  const base = repository.baseBranch();
+  const found = await remoteCommit(repository, base, signal);
+  if (found !== null) return found;
+  const detail = `${repository.url} has no branch ${base}: push it, or name another one as workspace.base_branch`;
+  throw new WorkspaceError('repo', detail, { retryable: true });
+}
+
+/** Whether the second has all that the first has. Commits of a run are in `shared` alone until they are pushed. */
+export async function isWithin(
+  { local, shared }: Repository,
+  commit: string,
+  whole: string,
+  signal: AbortSignal,
+  where = shared,
+): Promise<boolean> {
+  return commit === whole || (await local(where, ['merge-base', '--is-ancestor', commit, whole], signal)).code === 0;
+}
