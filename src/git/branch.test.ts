@@ -176,3 +176,55 @@ it('what others pushed while a run did nothing is brought in, whoever saw it fir
   await repository.refresh(never);
   expect(await deliver(worktree)).toMatchObject({ sha: theirs });
 });
+
+describe('a commit of a person that was brought in and pushed', () => {
+  async function beginWithPerson(): Promise<Worktree> {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    await deliver(worktree);
+    pushByPerson(worktree.branch, 'person.txt', 'mine');
+    await update(worktree);
+    commit(worktree.path, 'b.txt', 'b', 'b');
+    await deliver(worktree);
+    return worktree;
+  }
+
+  it('is merged in again where the agent starts over without it', async () => {
+    const worktree = await beginWithPerson();
+    git(worktree.path, 'reset', '--quiet', '--hard', 'origin/trunk');
+    commit(worktree.path, 'c.txt', 'c', 'start over');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'c.txt', 'person.txt']);
+    expect(git(remote, 'log', '--format=%s', worktree.branch)).toContain('person.txt by a person');
+  });
+
+  it('is kept after a restart, and where the workspace was made anew', async () => {
+    const worktree = await beginWithPerson();
+    rmSync(worktree.path, { recursive: true });
+    repository = repositoryWith();
+    await begin();
+    git(worktree.path, 'reset', '--quiet', '--hard', 'origin/trunk');
+    commit(worktree.path, 'c.txt', 'c', 'start over');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toContain('person.txt');
+  });
+
+  it('parks the issue where it conflicts with what the agent made instead', async () => {
+    const worktree = await beginWithPerson();
+    const pushed = git(remote, 'rev-parse', worktree.branch);
+    git(worktree.path, 'reset', '--quiet', '--hard', 'origin/trunk');
+    commit(worktree.path, 'person.txt', 'of the agent', 'start over');
+    await expect(deliver(worktree)).rejects.toMatchObject({ refusal: 'conflict', retryable: false });
+    expect(git(remote, 'rev-parse', worktree.branch)).toBe(pushed);
+  });
+
+  it('may be rebased', async () => {
+    const worktree = await beginWithPerson();
+    pushByPerson('trunk', 'new.txt', 'new');
+    await update(worktree);
+    git(worktree.path, 'rebase', '--quiet', 'origin/trunk');
+    await deliver(worktree);
+    expect(git(remote, 'rev-list', '--merges', worktree.branch)).toBe('');
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'b.txt', 'new.txt', 'person.txt']);
+  });
+});

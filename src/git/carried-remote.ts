@@ -4,7 +4,7 @@ import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carrier.ts';
 import { GitRefusal } from './refusal.ts';
-import { offeredRef, pushedRef } from './commits.ts';
+import { offeredRef, pushedRef, updateRefs } from './commits.ts';
 import { notePush, offer, type Offer, type Remote } from './remote.ts';
 import { mustPass } from './must-pass.ts';
 import type { Repository } from './repository.ts';
@@ -60,13 +60,9 @@ async function mirror(
   wanted: ReadonlyMap<string, string>,
   signal: AbortSignal,
 ): Promise<void> {
-  const gone = [...known.keys()].filter((name) => !wanted.has(name)).map((name) => `delete ${name}\n`);
-  const changed = [...wanted].filter(([name, sha]) => known.get(name) !== sha).map(([name, sha]) => `update ${name} ${sha}\n`);
-  for (const lines of [gone, changed]) {
-    if (lines.length === 0) continue;
-    const result = await repository.local(repository.control, ['update-ref', '--stdin'], signal, lines.join(''));
-    if (result.code !== 0) throw new WorkspaceError('git', `git update-ref: ${result.stderr.slice(-400)}`, { retryable: true });
-  }
+  const gone = [...known.keys()].filter((name) => !wanted.has(name)).map((name) => `delete ${name}`);
+  const changed = [...wanted].filter(([name, sha]) => known.get(name) !== sha).map(([name, sha]) => `update ${name} ${sha}`);
+  for (const lines of [gone, changed]) await updateRefs(repository, lines, signal);
 }
 
 /** Packs what the other side lacks, hands it over in parts, and has it pushed. */

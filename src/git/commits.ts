@@ -1,4 +1,5 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
+import { mustPass } from './must-pass.ts';
 import type { Repository } from './repository.ts';
 
 /** What is to be pushed to a branch. */
@@ -15,6 +16,11 @@ export function pushedRef(branch: string): string {
 export async function commitAt(repository: Repository, where: string, ref: string, signal: AbortSignal): Promise<string | null> {
   const found = await repository.local(where, ['rev-parse', '--quiet', '--verify', `${ref}^{commit}`], signal);
   return found.code === 0 ? found.stdout.trim() : null;
+}
+
+/** What is checked out in a worktree. */
+export async function headOf(repository: Repository, path: string, signal: AbortSignal): Promise<string> {
+  return (await mustPass(repository, path, ['rev-parse', '--verify', 'HEAD^{commit}'], signal)).trim();
 }
 
 /** Where a branch of the remote is, as far as the last refresh knows. What `shared` says of it, every agent can move. */
@@ -45,4 +51,12 @@ export async function isWithin(
   where = shared,
 ): Promise<boolean> {
   return commit === whole || (await local(where, ['merge-base', '--is-ancestor', commit, whole], signal)).code === 0;
+}
+
+/** Changes references of `control`, all of them or none. Each line is one of `git update-ref --stdin`. */
+export async function updateRefs(repository: Repository, lines: readonly string[], signal: AbortSignal): Promise<void> {
+  if (lines.length === 0) return;
+  const input = lines.map((line) => `${line}\n`).join('');
+  const result = await repository.local(repository.control, ['update-ref', '--stdin'], signal, input);
+  if (result.code !== 0) throw new WorkspaceError('git', `git update-ref: ${result.stderr.slice(-400)}`, { retryable: true });
 }

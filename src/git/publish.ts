@@ -1,11 +1,12 @@
 import { crashPoint } from '../lib/crash-point.ts';
-import { baseCommit, isWithin, pushedCommit, remoteCommit } from './commits.ts';
+import { baseCommit, headOf, isWithin, pushedCommit, remoteCommit } from './commits.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
+import { authorOf, mergeDropped, mergeTheirs } from './theirs.ts';
 import { attachHead, leftForPerson, refuseUnfinished, unfinishedIn } from './unfinished.ts';
-import { authorOf, mergeTheirs, type Worktree } from './worktree.ts';
+import type { Worktree } from './worktree.ts';
 
 /** What became of the work of a run. */
 export interface Published {
@@ -43,10 +44,11 @@ export async function publish(
 }
 
 async function pushHead(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<Published | null> {
-  const sha = (await mustPass(repository, worktree.path, ['rev-parse', '--verify', 'HEAD^{commit}'], signal)).trim();
-  const range = `${await baseCommit(repository, signal)}..${sha}`;
+  const range = `${await baseCommit(repository, signal)}..HEAD`;
   const ahead = await mustPass(repository, worktree.path, ['rev-list', '--count', range], signal);
   if (Number(ahead.trim()) === 0) return null;
+  await mergeDropped(repository, worktree, signal);
+  const sha = await headOf(repository, worktree.path, signal);
   await refuseStepBack(repository, worktree, sha, signal);
   await repository.exclusively(async () => {
     crashPoint('before pushing the branch');

@@ -1,6 +1,6 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
-import { isWithin, offeredRef, pushedCommit, pushedRef, remoteCommit } from './commits.ts';
+import { isWithin, offeredRef, pushedCommit, pushedRef, remoteCommit, updateRefs } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import type { Repository } from './repository.ts';
@@ -65,6 +65,10 @@ export async function pushFromControl(repository: Repository, { branch, sha }: O
 
 /** Keeps in mind what was pushed, and that the remote has it. */
 export async function notePush(repository: Repository, { branch, sha }: Offer, signal: AbortSignal): Promise<void> {
-  for (const ref of [pushedRef(branch), `refs/heads/${branch}`])
-    await mustPass(repository, repository.control, ['update-ref', ref, sha], signal);
+  const refs = [pushedRef(branch), `refs/heads/${branch}`];
+  await updateRefs(
+    repository,
+    refs.map((ref) => `update ${ref} ${sha}`),
+    signal,
+  );
 }

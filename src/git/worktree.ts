@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
-import { baseCommit, commitAt, isWithin, pushedCommit, remoteCommit } from './commits.ts';
+import { baseCommit, commitAt, isWithin, remoteCommit } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
+import { mergeTheirs, noteTheirs } from './theirs.ts';
 import { unfinishedIn } from './unfinished.ts';
 
 /** What is checked out for an issue. */
@@ -23,6 +24,7 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
   await repository.exclusively(async () => {
     await mustPass(repository, repository.shared, ['worktree', 'prune'], signal);
     const start = await startOf(repository, branch, signal);
+    await noteTheirs(repository, branch, start, signal);
     const how = ['--quiet', '--force', '--no-track', '-B', branch];
     await mustPass(repository, repository.shared, ['worktree', 'add', ...how, path, start], signal);
   });
@@ -41,27 +43,6 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
     if (error instanceof GitRefusal) return false;
     throw error;
   }
-}
-
-/**
- * Merges what others pushed to the branch, as far as the last refresh knows. What is there by ourselves alone stays out:
- * after a rebase it is what the next push replaces. A conflict is a GitRefusal, and leaves the worktree as it was.
- */
-export async function mergeTheirs(repository: Repository, { path, branch }: Worktree, signal: AbortSignal): Promise<void> {
-  const theirs = await remoteCommit(repository, branch, signal);
-  const ours = await pushedCommit(repository, branch, signal);
-  if (theirs === null || theirs === ours) return;
-  const how = [...(await authorOf(repository, path, signal)), 'merge', '--quiet', '--no-edit', theirs];
-  const merged = await repository.local(path, how, signal);
-  if (merged.code === 0) return;
-  await repository.local(path, ['merge', '--abort'], signal);
-  throw new GitRefusal('merge', `${merged.stdout}\n${merged.stderr}\nerror: merge conflict with what others pushed to ${branch}`);
-}
-
-/** The configured author; where there is none, ourselves. */
-export async function authorOf(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {
-  const email = await repository.local(cwd, ['config', 'user.email'], signal);
-  return email.code === 0 && email.stdout.trim() !== '' ? [] : ['-c', 'user.name=Foray', '-c', 'user.email=foray@localhost'];
 }
 
 /** The remote branch where there is one, else commits of ours that were never pushed, else the base branch. */

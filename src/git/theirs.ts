@@ -1,0 +1,99 @@
+import { baseCommit, commitAt, headOf, isWithin, offeredRef, pushedCommit, remoteCommit, updateRefs } from './commits.ts';
+import { mustPass } from './must-pass.ts';
+import { GitRefusal } from './refusal.ts';
+import type { Repository } from './repository.ts';
+import type { Worktree } from './worktree.ts';
+
+/*
+ * Commits of others on the branch of an issue. Once they were merged and pushed they are part of what we pushed ourselves.
+ * So each is kept in mind by a reference in `control`: what replaces the branch after a rebase must still hold them.
+ */
+
+function noteRef(branch: string, commit = ''): string {
+  return `refs/foray/theirs/${branch}/${commit}`;
+}
+
+/**
+ * Merges what others pushed to the branch, as far as the last refresh knows. What is there by ourselves alone stays out:
+ * after a rebase it is what the next push replaces. A conflict is a GitRefusal, and leaves the worktree as it was.
+ */
+export async function mergeTheirs(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<void> {
+  const { path, branch } = worktree;
+  const theirs = await remoteCommit(repository, branch, signal);
+  if (theirs === null || theirs === (await pushedCommit(repository, branch, signal))) return;
+  if (await isWithin(repository, theirs, await headOf(repository, path, signal), signal)) return;
+  await noteTheirs(repository, branch, theirs, signal);
+  await merge(repository, worktree, theirs, signal);
+}
+
+/** Merges once more what others pushed and the agent took out of the branch since. */
+export async function mergeDropped(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<void> {
+  const { path, branch } = worktree;
+  for (const commit of await missingIn(repository, branch, await headOf(repository, path, signal), signal)) {
+    // One that was merged before may have brought it along.
+    if (await isWithin(repository, commit, await headOf(repository, path, signal), signal)) continue;
+    await merge(repository, worktree, commit, signal);
+  }
+}
+
+/** Keeps in mind which commits of a tip are of others, and forgets those that they took away themselves. */
+export async function noteTheirs(repository: Repository, branch: string, tip: string, signal: AbortSignal): Promise<void> {
+  const base = await baseCommit(repository, signal);
+  const offered = await commitAt(repository, repository.control, offeredRef(branch), signal);
+  const ours = [await pushedCommit(repository, branch, signal), offered].filter((commit) => commit !== null);
+  const known = new Set(ours.length > 0 ? (await identify(repository, [...ours, '--not', base], signal)).values() : []);
+  const found = await identify(repository, [tip, '--not', base, ...ours], signal);
+  const added = [...found].filter(([, identity]) => !known.has(identity)).map(([commit]) => commit);
+  const gone = await missingIn(repository, branch, tip, signal);
+  const lines = [
+    ...gone.map((commit) => `delete ${noteRef(branch, commit)}`),
+    ...added.map((commit) => `update ${noteRef(branch, commit)} ${commit}`),
+  ];
+  await updateRefs(repository, lines, signal);
+}
+
+/** Those of the noted commits that a tip lacks, the newest first. One that was rebased is not lacking. */
+async function missingIn(repository: Repository, branch: string, tip: string, signal: AbortSignal): Promise<readonly string[]> {
+  const asked = ['for-each-ref', '--format=%(objectname)', noteRef(branch)];
+  const noted = linesOf(await mustPass(repository, repository.control, asked, signal));
+  if (noted.length === 0) return [];
+  const base = await baseCommit(repository, signal);
+  const here = new Set((await identify(repository, [tip, '--not', base], signal)).values());
+  const missing: string[] = [];
+  for (const [commit, identity] of await identify(repository, ['--no-walk', ...noted], signal)) {
+    if (here.has(identity) || (await isWithin(repository, commit, tip, signal))) continue;
+    if (!(await isWithin(repository, commit, base, signal))) missing.push(commit);
+  }
+  return missing;
+}
+
+/** What stays of a commit when it is rebased: who wrote it, when, and how it is called. Merges have nothing of their own. */
+async function identify(
+  repository: Repository,
+  which: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const how = ['rev-list', '--no-merges', '--date=raw', '--format=%H %an <%ae> %ad %s'];
+  const told = linesOf(await mustPass(repository, repository.shared, [...how, ...which], signal));
+  const lines = told.filter((line) => !line.startsWith('commit '));
+  return new Map(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' '))]));
+}
+
+async function merge(repository: Repository, { path, branch }: Worktree, commit: string, signal: AbortSignal): Promise<void> {
+  const how = [...(await authorOf(repository, path, signal)), 'merge', '--quiet', '--no-edit', commit];
+  const merged = await repository.local(path, how, signal);
+  if (merged.code === 0) return;
+  await repository.local(path, ['merge', '--abort'], signal);
+  const what = `merge conflict with what others pushed to ${branch}: ${commit}`;
+  throw new GitRefusal('merge', `${merged.stdout}\n${merged.stderr}\nerror: ${what}`);
+}
+
+/** The configured author; where there is none, ourselves. */
+export async function authorOf(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {
+  const email = await repository.local(cwd, ['config', 'user.email'], signal);
+  return email.code === 0 && email.stdout.trim() !== '' ? [] : ['-c', 'user.name=Foray', '-c', 'user.email=foray@localhost'];
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
