@@ -228,3 +228,59 @@ describe('a commit of a person that was brought in and pushed', () => {
     expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'b.txt', 'new.txt', 'person.txt']);
   });
 });
+
+describe('what a person took off the branch', () => {
+  async function beginTakenBack(): Promise<Worktree> {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    commit(worktree.path, 'secret.txt', 'secret', 'secret');
+    await deliver(worktree);
+    git(remote, 'update-ref', `refs/heads/${worktree.branch}`, `refs/heads/${worktree.branch}~1`);
+    return worktree;
+  }
+
+  it('stays away in the next turn, and after it', async () => {
+    const worktree = await beginTakenBack();
+    expect(await update(worktree)).toBe(true);
+    expect(git(worktree.path, 'log', '--format=%s')).toBe('a\nfirst');
+    expect(await deliver(worktree)).toMatchObject({ sha: git(worktree.path, 'rev-parse', 'HEAD') });
+    expect(await update(worktree)).toBe(true);
+    git(worktree.path, 'commit', '--quiet', '--amend', '-m', 'a, better');
+    writeFileSync(path.join(worktree.path, 'fix.txt'), 'fixed');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'fix.txt']);
+    expect(git(remote, 'log', '--format=%s', worktree.branch)).toBe('work\na, better\nfirst');
+  });
+
+  it('stays away where the branch was written anew', async () => {
+    const worktree = await beginTakenBack();
+    pushByPerson(worktree.branch, 'person.txt', 'mine');
+    await update(worktree);
+    commit(worktree.path, 'fix.txt', 'fixed', 'fix');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'fix.txt', 'person.txt']);
+  });
+
+  it.each([
+    ['committed', (worktree: Worktree) => void commit(worktree.path, 'fix.txt', 'fixed', 'fix')],
+    ['left over', (worktree: Worktree) => writeFileSync(path.join(worktree.path, 'fix.txt'), 'fixed')],
+  ])('is left for a person where there is work on top of it that is %s', async (_, work) => {
+    const worktree = await beginTakenBack();
+    work(worktree);
+    const told = { retryable: false, message: expect.stringMatching(/took commits off foray\/T-1 .*rebase --onto/) as string };
+    await expect(update(worktree)).rejects.toMatchObject(told);
+    await expect(deliver(worktree)).rejects.toMatchObject(told);
+    const pushed = /--onto \S+ ([0-9a-f]+)/.exec(String(await update(worktree).catch(String)))?.[1] ?? '';
+    git(worktree.path, 'rebase', '--quiet', '--onto', `origin/${worktree.branch}`, pushed);
+    await update(worktree);
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'fix.txt']);
+  });
+
+  it('during a turn is not pushed again by it', async () => {
+    const worktree = await beginTakenBack();
+    commit(worktree.path, 'fix.txt', 'fixed', 'fix');
+    await expect(deliver(worktree)).rejects.toMatchObject({ name: 'DeliveryError', retryable: false });
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt']);
+  });
+});

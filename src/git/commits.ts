@@ -53,6 +53,12 @@ export async function isWithin(
   return commit === whole || (await local(where, ['merge-base', '--is-ancestor', commit, whole], signal)).code === 0;
 }
 
+/** Whether all of a commit was pushed by us, as far as we know: a branch that others set back still is. */
+export async function isOurs(repository: Repository, branch: string, commit: string, signal: AbortSignal): Promise<boolean> {
+  const pushed = await pushedCommit(repository, branch, signal);
+  return pushed !== null && isWithin(repository, commit, pushed, signal, repository.control);
+}
+
 /** Changes references of `control`, all of them or none. Each line is one of `git update-ref --stdin`. */
 export async function updateRefs(repository: Repository, lines: readonly string[], signal: AbortSignal): Promise<void> {
   if (lines.length === 0) return;

@@ -1,10 +1,11 @@
 import { crashPoint } from '../lib/crash-point.ts';
-import { baseCommit, headOf, isWithin, pushedCommit, remoteCommit } from './commits.ts';
+import { baseCommit, headOf, isOurs, isWithin, remoteCommit } from './commits.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
 import { authorOf, mergeDropped, mergeTheirs } from './theirs.ts';
+import { refuseReturn } from './taken-back.ts';
 import { attachHead, leftForPerson, refuseUnfinished, unfinishedIn } from './unfinished.ts';
 import type { Worktree } from './worktree.ts';
 
@@ -49,6 +50,7 @@ async function pushHead(repository: Repository, worktree: Worktree, signal: Abor
   if (Number(ahead.trim()) === 0) return null;
   await mergeDropped(repository, worktree, signal);
   const sha = await headOf(repository, worktree.path, signal);
+  await refuseReturn(repository, worktree, sha, signal);
   await refuseStepBack(repository, worktree, sha, signal);
   await repository.exclusively(async () => {
     crashPoint('before pushing the branch');
@@ -67,8 +69,8 @@ async function refuseStepBack(
   signal: AbortSignal,
 ): Promise<void> {
   const remote = await remoteCommit(repository, branch, signal);
-  const isOurs = remote !== null && remote === (await pushedCommit(repository, branch, signal));
-  if (!isOurs || remote === sha || !(await isWithin(repository, sha, remote, signal))) return;
+  if (remote === null || remote === sha || !(await isWithin(repository, sha, remote, signal))) return;
+  if (!(await isOurs(repository, branch, remote, signal))) return;
   throw leftForPerson(
     `what is in ${path} is an earlier state of ${branch} than the one at the remote: bring it up to date there`,
   );

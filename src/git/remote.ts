@@ -1,6 +1,6 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
-import { isWithin, offeredRef, pushedCommit, pushedRef, remoteCommit, updateRefs } from './commits.ts';
+import { isOurs, isWithin, offeredRef, pushedRef, remoteCommit, updateRefs } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import type { Repository } from './repository.ts';
@@ -54,8 +54,8 @@ export async function offer(repository: Repository, { branch, sha }: Offer, sign
 export async function pushFromControl(repository: Repository, { branch, sha }: Offer, signal: AbortSignal): Promise<void> {
   const { control, url } = repository;
   const known = await remoteCommit(repository, branch, signal);
-  const isOurs = known === null || known === (await pushedCommit(repository, branch, signal));
-  if (!isOurs && !(await isWithin(repository, known, sha, signal, control)))
+  const isForward = known === null || (await isWithin(repository, known, sha, signal, control));
+  if (!isForward && !(await isOurs(repository, branch, known, signal)))
     throw new GitRefusal('push', ` ! [rejected] ${branch} (fetch first)\nerror: ${branch} has commits of somebody else`);
   const lease = `--force-with-lease=refs/heads/${branch}:${known ?? ''}`;
   await repository.remote('push', ['push', '--quiet', lease, url, `${sha}:refs/heads/${branch}`], signal);

@@ -1,4 +1,4 @@
-import { baseCommit, commitAt, headOf, isWithin, offeredRef, pushedCommit, remoteCommit, updateRefs } from './commits.ts';
+import { baseCommit, commitAt, headOf, isOurs, isWithin, offeredRef, pushedCommit, remoteCommit, updateRefs } from './commits.ts';
 import { mustPass } from './must-pass.ts';
 import { GitRefusal } from './refusal.ts';
 import type { Repository } from './repository.ts';
@@ -20,7 +20,7 @@ function noteRef(branch: string, commit = ''): string {
 export async function mergeTheirs(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<void> {
   const { path, branch } = worktree;
   const theirs = await remoteCommit(repository, branch, signal);
-  if (theirs === null || theirs === (await pushedCommit(repository, branch, signal))) return;
+  if (theirs === null || (await isOurs(repository, branch, theirs, signal))) return;
   if (await isWithin(repository, theirs, await headOf(repository, path, signal), signal)) return;
   await noteTheirs(repository, branch, theirs, signal);
   await merge(repository, worktree, theirs, signal);

@@ -51,7 +51,7 @@ export async function attachHead(repository: Repository, worktree: Worktree, sig
 }
 
 /** Has the branch begin at a commit, and the files be those of it. */
-async function checkOutAt(
+export async function checkOutAt(
   repository: Repository,
   { path: place, branch }: Worktree,
   commit: string,

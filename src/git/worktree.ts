@@ -5,6 +5,7 @@ import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
+import { beginAnew } from './taken-back.ts';
 import { mergeTheirs, noteTheirs } from './theirs.ts';
 import { unfinishedIn } from './unfinished.ts';
 
@@ -36,6 +37,7 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
   await refuseWorkPipes(worktree.path);
   // The run goes on with it, and what others pushed comes in before its work is pushed.
   if (unfinishedIn(repository, worktree.path) !== null) return true;
+  if (await beginAnew(repository, worktree, signal)) return true;
   try {
     await mergeTheirs(repository, worktree, signal);
     return true;

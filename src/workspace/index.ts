@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { WorkspaceError } from '../domain/model/errors.ts';
+import { DeliveryError, WorkspaceError } from '../domain/model/errors.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Cut } from '../lib/http/index.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
@@ -184,12 +184,12 @@ async function listWorkspaces(root: string): Promise<readonly string[]> {
   }
 }
 
-/** Failures of the disk and aborts leave as WorkspaceErrors too; both may work out next time. */
+/** Failures of the disk and aborts leave as WorkspaceErrors too; both may work out next time. What is left for a person stays so. */
 async function asWorkspaceError<T>(what: string, root: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof WorkspaceError) throw error;
+    if (error instanceof WorkspaceError || error instanceof DeliveryError) throw error;
     const detail = diskProblemOf(error, root) ?? errorText(error);
     throw new WorkspaceError(what, detail, { retryable: true, cause: error });
   }
