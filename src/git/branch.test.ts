@@ -284,3 +284,65 @@ describe('what a person took off the branch', () => {
     expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt']);
   });
 });
+
+describe('a workspace that is made anew', () => {
+  const startOver = async (worktree: Worktree): Promise<void> => {
+    rmSync(worktree.path, { recursive: true });
+    repository = repositoryWith();
+    await begin();
+  };
+  const mergeAndDelete = (branch: string): void => {
+    git(seed(), 'fetch', '--quiet', 'origin');
+    git(seed(), 'merge', '--quiet', '--squash', `origin/${branch}`);
+    git(seed(), 'commit', '--quiet', '-m', 'squashed');
+    git(seed(), 'push', '--quiet', 'origin', 'HEAD:trunk', `:${branch}`);
+  };
+
+  it('does not begin with a branch that another agent made', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'evil.txt', 'evil', 'planted');
+    git(worktree.path, 'branch', 'foray/T-2');
+    const other = await begin('T-2');
+    expect(git(other.path, 'log', '--format=%s')).toBe('first');
+  });
+
+  it('begins with the base branch after its request was merged and its branch deleted', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    await deliver(worktree);
+    mergeAndDelete(worktree.branch);
+    await startOver(worktree);
+    expect(git(worktree.path, 'log', '--format=%s')).toBe('squashed\nfirst');
+    expect(await deliver(worktree)).toBeNull();
+  });
+
+  it('and so does one that is still there, unless it holds more than was pushed', async () => {
+    const [idle, busy] = [await begin(), await begin('T-2')];
+    for (const { path: place } of [idle, busy]) commit(place, 'a.txt', 'a', 'a');
+    for (const worktree of [idle, busy]) await deliver(worktree);
+    commit(busy.path, 'b.txt', 'b', 'b');
+    mergeAndDelete(idle.branch);
+    git(remote, 'update-ref', '-d', `refs/heads/${busy.branch}`);
+    for (const worktree of [idle, busy]) expect(await update(worktree)).toBe(true);
+    expect(git(idle.path, 'log', '--format=%s')).toBe('squashed\nfirst');
+    expect(git(busy.path, 'log', '--format=%s')).toBe('b\na\nfirst');
+  });
+
+  it.each([
+    ['was never pushed', false],
+    ['goes on from what was', true],
+  ])('goes on with work that could not be pushed and %s', async (_, isPushedBefore) => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    if (isPushedBefore) await deliver(worktree);
+    commit(worktree.path, 'b.txt', 'b', 'b');
+    const hook = path.join(remote, 'hooks', 'pre-receive');
+    writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    await expect(deliver(worktree)).rejects.toMatchObject({ refusal: 'protected' });
+    rmSync(hook);
+    await startOver(worktree);
+    expect(git(worktree.path, 'log', '--format=%s')).toBe('b\na\nfirst');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'b.txt']);
+  });
+});

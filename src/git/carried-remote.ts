@@ -28,6 +28,9 @@ export function createCarriedRemote(carrier: Carrier, branch: string): Remote {
           await mustPass(repository, repository.control, ['bundle', 'unbundle', file], signal);
         });
       }
+      // Somebody else went on with the branch: what could not be pushed from here is no longer what comes next.
+      const isElsewhere = packed.pushed !== null && packed.pushed !== all.get(pushedRef(branch));
+      if (isElsewhere) await updateRefs(repository, [`delete ${offeredRef(branch)}`], signal);
       await mirror(repository, known, wantedRefs(packed, branch), signal);
     },
     defaultBranch: () => Promise.resolve(base ?? ''),

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
-import { baseCommit, commitAt, isWithin, remoteCommit } from './commits.ts';
+import { baseCommit, commitAt, isOurs, isWithin, offeredRef, pushedCommit, remoteCommit } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
@@ -15,7 +15,7 @@ export interface Worktree {
   readonly branch: string;
 }
 
-/** Makes the worktree in a directory that is still empty. A branch that exists, here or at the remote, is gone on with. */
+/** Makes the worktree in a directory that is still empty. A branch that the remote has is gone on with. */
 export async function createWorktree(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<void> {
   const { path, branch } = worktree;
   if ((await readdir(path)).length > 0) {
@@ -47,12 +47,17 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
   }
 }
 
-/** The remote branch where there is one, else commits of ours that were never pushed, else the base branch. */
+/**
+ * The branch of the remote where there is one, else the base branch; work of ours that could not be pushed goes before both
+ * where it still fits. What `shared` says of the branch does not count: agents can move it, and it outlives the branch.
+ */
 async function startOf(repository: Repository, branch: string, signal: AbortSignal): Promise<string> {
+  const base = await baseCommit(repository, signal);
   const remote = await remoteCommit(repository, branch, signal);
-  const local = await commitAt(repository, repository.shared, `refs/heads/${branch}`, signal);
-  if (remote !== null && local !== null) {
-    return (await isWithin(repository, remote, local, signal)) ? local : remote;
-  }
-  return remote ?? local ?? baseCommit(repository, signal);
+  const pushed = await pushedCommit(repository, branch, signal);
+  const offered = await commitAt(repository, repository.control, offeredRef(branch), signal);
+  if (offered === null || (await isOurs(repository, branch, offered, signal))) return remote ?? base;
+  if (remote === null || remote === pushed) return offered;
+  const isTakenBack = pushed !== null && !(await isWithin(repository, pushed, remote, signal));
+  return !isTakenBack && (await isWithin(repository, remote, offered, signal)) ? offered : remote;
 }

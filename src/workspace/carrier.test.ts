@@ -187,6 +187,22 @@ describe('a repository that somebody else reaches', () => {
     await expect(publish(there, worktree, 'One', never)).rejects.toMatchObject({ refusal: 'auth', retryable: false });
   });
 
+  it('is checked out on another machine too, after its branch was pushed and deleted', async () => {
+    const worktree = await checkedOut();
+    commit(worktree.path, 'a.txt', 'one', 'one');
+    await publish(there, worktree, 'One', never);
+    git(remote, 'update-ref', '-d', 'refs/heads/foray/T-1');
+    const settings = { url: there.url, folder: path.join(home, 'other'), token: null, baseBranch: null, timeoutMs: 20_000 };
+    const reached = createCarriedRemote(carrier, 'foray/T-1');
+    const elsewhere = createRepository(settings, { env: { PATH: process.env.PATH }, processes, remote: reached });
+    const other = { path: path.join(home, 'other-workspace'), branch: 'foray/T-1' };
+    mkdirSync(other.path);
+    await createWorktree(elsewhere, other, never);
+    expect(git(other.path, 'log', '--format=%s')).toBe('first');
+    expect(await updateWorktree(there, worktree, never)).toBe(true);
+    expect(git(worktree.path, 'log', '--format=%s')).toBe('first');
+  });
+
   it('believes nothing of what it is sent', async () => {
     await there.refresh(never);
     const tip = git(remote, 'rev-parse', 'trunk');

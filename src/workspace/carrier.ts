@@ -1,7 +1,16 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
-import { createBundle, GitRefusal, mustPass, offeredRef, pushedCommit, pushFromControl, tooLarge } from '../git/index.ts';
+import {
+  createBundle,
+  GitRefusal,
+  mustPass,
+  offeredRef,
+  pushedCommit,
+  pushedRef,
+  pushFromControl,
+  tooLarge,
+} from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carrier.ts';
@@ -84,11 +93,14 @@ async function pack(
   const lines = told.split('\n').filter((line) => line !== '');
   const refs = lines.map((line) => line.split(' ') as [string, string]);
   const known = await knownAmong(repository, have, signal);
-  const args = ['bundle', 'create', '--quiet', file, '--branches', '--tags', ...(known.length > 0 ? ['--not', ...known] : [])];
-  const isLacking = refs.some(([, sha]) => !have.includes(sha));
+  const pushed = await pushedCommit(repository, branch, signal);
+  // The remote may have deleted the branch since.
+  const packed = ['--branches', '--tags', ...(pushed === null ? [] : [pushedRef(branch)])];
+  const args = ['bundle', 'create', '--quiet', file, ...packed, ...(known.length > 0 ? ['--not', ...known] : [])];
+  const isLacking = [...refs.map(([, sha]) => sha), pushed].some((sha) => sha !== null && !have.includes(sha));
   const bytes = isLacking && (await createBundle(repository, control, args, signal)) ? (await stat(file)).size : 0;
   if (bytes > MOST_BYTES) throw tooLarge(bytes);
-  return { refs, bytes, baseBranch: repository.baseBranch(), pushed: await pushedCommit(repository, branch, signal) };
+  return { refs, bytes, baseBranch: repository.baseBranch(), pushed };
 }
 
 /** What the other side has and we know too. */
