@@ -346,3 +346,61 @@ describe('a workspace that is made anew', () => {
     expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'b.txt']);
   });
 });
+
+describe('settings that an agent leaves in the repository of all worktrees', () => {
+  it.each([
+    ['status.showUntrackedFiles', 'no'],
+    ['core.excludesFile', 'everything'],
+    ['commit.gpgSign', 'true'],
+    ['commit.cleanup', 'strip'],
+    ['core.safecrlf', 'true'],
+    ['submodule.recurse', 'true'],
+  ])('keep no work of another issue back: %s %s', async (key, value) => {
+    const everything = path.join(home, 'everything');
+    writeFileSync(everything, '*\n');
+    const agent = await begin();
+    git(agent.path, 'config', key, value === 'everything' ? everything : value);
+    git(agent.path, 'config', 'gpg.program', 'false');
+    const worktree = await begin('T-2');
+    writeFileSync(path.join(worktree.path, 'new.txt'), 'a\r\nb\n');
+    writeFileSync(path.join(worktree.path, '.gitattributes'), '*.txt text\n');
+    await publish(repository, worktree, '#2: work', never);
+    expect(filesOf(worktree.branch)).toEqual(['.gitattributes', 'README.md', 'new.txt']);
+    expect(git(remote, 'log', '-1', '--format=%s', worktree.branch)).toBe('#2: work');
+  });
+
+  it.each([
+    ['merge.ff', 'only'],
+    ['branch.foray/T-1.mergeOptions', '--squash'],
+  ])('do not change how what others pushed is brought in: %s %s', async (key, value) => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    await deliver(worktree);
+    const theirs = pushByPerson(worktree.branch, 'person.txt', 'mine');
+    commit(worktree.path, 'b.txt', 'b', 'b');
+    git(worktree.path, 'config', key, value);
+    expect(await update(worktree)).toBe(true);
+    expect(git(worktree.path, 'merge-base', 'HEAD', theirs)).toBe(theirs);
+  });
+
+  it('and attributes are gone before the work of another is committed', async () => {
+    await begin();
+    const worktree = await begin('T-2');
+    writeFileSync(path.join(repository.shared, 'info', 'attributes'), '* ident filter=none text eol=crlf\n');
+    writeFileSync(path.join(worktree.path, 'new.txt'), 'a\r\n');
+    await deliver(worktree);
+    expect(execFileSync('git', ['show', `${worktree.branch}:new.txt`], { cwd: remote, encoding: 'utf8' })).toBe('a\r\n');
+  });
+
+  it('and those of the user of the service: a signature that nobody can give is not asked for, files stay excluded', async () => {
+    writeFileSync(path.join(home, 'mine'), '*.swp\n');
+    const settings = `[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = false\n[core]\n\texcludesFile = ${home}/mine\n`;
+    writeFileSync(path.join(home, '.gitconfig'), settings);
+    repository = repositoryWith(null, { ...process.env, HOME: home });
+    const worktree = await begin();
+    git(worktree.path, 'config', 'core.excludesFile', path.join(home, 'nowhere'));
+    for (const name of ['new.txt', 'new.swp']) writeFileSync(path.join(worktree.path, name), 'work');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'new.txt']);
+  });
+});

@@ -78,14 +78,29 @@ async function refuseStepBack(
 
 async function commitRest(repository: Repository, cwd: string, message: string, signal: AbortSignal): Promise<void> {
   const unfinished = unfinishedIn(repository, cwd);
-  const status = await mustPass(repository, cwd, ['status', '--porcelain'], signal);
+  const excludes = await ownExcludes(repository, cwd, signal);
+  const status = await mustPass(repository, cwd, [...excludes, 'status', '--porcelain', '--ignore-submodules=none'], signal);
   refuseUnfinished(cwd, unfinished, status);
   if (status.trim() === '' && unfinished === null) return;
-  await mustPass(repository, cwd, ['add', '--all'], signal);
+  await mustPass(repository, cwd, [...excludes, 'add', '--all'], signal);
   // The agent may have added it against our will, and what was cleared before the run is not its deletion.
   await mustPass(repository, cwd, ['reset', '--quiet', '--', '.foray'], signal);
-  const staged = await repository.local(cwd, ['diff', '--cached', '--quiet', '--no-ext-diff'], signal);
+  const staged = await repository.local(
+    cwd,
+    ['diff', '--cached', '--quiet', '--no-ext-diff', '--ignore-submodules=none'],
+    signal,
+  );
   if (staged.code === 0 && unfinished === null) return;
   const author = await authorOf(repository, cwd, signal);
   await mustPass(repository, cwd, [...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
+}
+
+/** A list of files to leave out is the user's of the service or nobody's: that of an agent would hide the work of all others. */
+async function ownExcludes(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {
+  const asked = ['config', '--null', '--show-scope', '--get-all', 'core.excludesFile'];
+  const { stdout } = await repository.local(cwd, asked, signal);
+  const found = [...stdout.matchAll(/([^\0]*)\0([^\0]*)\0/g)];
+  if (!found.some(([, scope]) => scope === 'local' || scope === 'worktree')) return [];
+  const own = found.findLast(([, scope]) => scope === 'global' || scope === 'system')?.[2] ?? '~/.config/git/ignore';
+  return ['-c', `core.excludesFile=${own}`];
 }

@@ -85,10 +85,22 @@ const CONTROL_CONFIG = `[core]
 	followRedirects = initial
 `;
 
-/** Agents may set these in the repository of the worktrees, and put hooks there: whatever git does for us runs none of them. */
-const WITHOUT_PROGRAMS = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.alternateRefsCommand=true'].flatMap(
-  (setting) => ['-c', setting],
-);
+/**
+ * Agents may set these in the repository of the worktrees, and put hooks there, which hold for all other issues too: whatever
+ * git does for us runs none of them, and does and tells the same as without them.
+ */
+const SETTLED = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.alternateRefsCommand=true',
+  'core.safecrlf=false',
+  'commit.gpgSign=false',
+  'commit.cleanup=whitespace',
+  'merge.ff=true',
+  'merge.verifySignatures=false',
+  'status.showUntrackedFiles=all',
+  'submodule.recurse=false',
+].flatMap((setting) => ['-c', setting]);
 
 /** These move files and commits, which takes its time in a large repository. */
 const LONG: ReadonlySet<string> = new Set(['add', 'bundle', 'checkout', 'commit', 'fetch', 'merge', 'reset', 'worktree']);
@@ -186,7 +198,7 @@ function createGit(
       if (cwd === control) settle();
       const known = { ...plainEnvironment(env), ...LOCAL_ONLY, ...placeEnvironment(cwd) };
       const limit = LONG.has(subcommandOf(args)) ? timeoutMs : Math.min(timeoutMs, SHORT_TIMEOUT_MS);
-      const command = { args: [...WITHOUT_PROGRAMS, ...args], cwd, env: known, ...ledger, timeoutMs: limit };
+      const command = { args: [...SETTLED, ...args], cwd, env: known, ...ledger, timeoutMs: limit };
       return runGit(input === undefined ? command : { ...command, input }, signal);
     },
   };
@@ -203,6 +215,7 @@ async function makeBoth(repository: Repository, folder: string, signal: AbortSig
   replaceShortFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
   await makeDirectories(path.join(shared, 'info'), 0o755);
   replaceShortFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
+  await rm(path.join(shared, 'info', 'attributes'), { force: true, recursive: true });
 }
 
 async function setUpShared(repository: Repository, signal: AbortSignal): Promise<void> {

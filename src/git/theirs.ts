@@ -79,8 +79,11 @@ async function identify(
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' '))]));
 }
 
+/** Said in full: the repository may set other ways for a branch. */
+const MERGE = ['--quiet', '--no-edit', '--ff', '--commit', '--no-squash'];
+
 async function merge(repository: Repository, { path, branch }: Worktree, commit: string, signal: AbortSignal): Promise<void> {
-  const how = [...(await authorOf(repository, path, signal)), 'merge', '--quiet', '--no-edit', commit];
+  const how = [...(await authorOf(repository, path, signal)), 'merge', ...MERGE, commit];
   const merged = await repository.local(path, how, signal);
   if (merged.code === 0) return;
   await repository.local(path, ['merge', '--abort'], signal);
