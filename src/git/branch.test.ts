@@ -404,3 +404,36 @@ describe('settings that an agent leaves in the repository of all worktrees', () 
     expect(filesOf(worktree.branch)).toEqual(['README.md', 'new.txt']);
   });
 });
+
+describe('the base branch', () => {
+  const rename = (from: string, to: string): void => {
+    git(remote, 'branch', '-m', from, to);
+    git(remote, 'symbolic-ref', 'HEAD', `refs/heads/${to}`);
+  };
+
+  it('is the default branch as the remote names it now', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    expect(await deliver(worktree)).toMatchObject({ base: 'trunk' });
+    rename('trunk', 'main');
+    expect(await update(worktree)).toBe(true);
+    commit(worktree.path, 'b.txt', 'b', 'b');
+    expect(await deliver(worktree)).toMatchObject({ base: 'main' });
+    git(remote, 'branch', 'develop', 'main');
+    git(remote, 'symbolic-ref', 'HEAD', 'refs/heads/develop');
+    const other = await begin('T-2');
+    commit(other.path, 'a.txt', 'a', 'a');
+    expect(await deliver(other)).toMatchObject({ base: 'develop' });
+  });
+
+  it('that is set and gone is told before a run, not after it', async () => {
+    repository = repositoryWith('trunk');
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    await deliver(worktree);
+    rename('trunk', 'main');
+    await expect(update(worktree)).rejects.toThrow(/has no branch trunk: push it, or name another one as workspace\.base_branch/);
+    rmSync(worktree.path, { recursive: true });
+    await expect(begin()).rejects.toThrow('has no branch trunk');
+  });
+});

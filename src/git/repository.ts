@@ -149,7 +149,8 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
     await makeBoth(repository, folder, signal);
     await setUpShared(repository, signal);
     await remote.fetch(repository, signal);
-    base ??= await remote.defaultBranch(repository, signal);
+    // Somebody may rename it, or choose another one.
+    base = settings.baseBranch ?? (await remote.defaultBranch(repository, signal));
     await fetchIntoShared(repository, signal);
   }
 

@@ -34,6 +34,8 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
 /** Before a further run: brings in what others pushed to the branch. False where it conflicts with what is here. */
 export async function updateWorktree(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<boolean> {
   await repository.refresh(signal);
+  // Without it the work of the run could not be proposed.
+  await baseCommit(repository, signal);
   await refuseWorkPipes(worktree.path);
   // The run goes on with it, and what others pushed comes in before its work is pushed.
   if (unfinishedIn(repository, worktree.path) !== null) return true;
