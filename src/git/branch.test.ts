@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -435,5 +435,35 @@ describe('the base branch', () => {
     await expect(update(worktree)).rejects.toThrow(/has no branch trunk: push it, or name another one as workspace\.base_branch/);
     rmSync(worktree.path, { recursive: true });
     await expect(begin()).rejects.toThrow('has no branch trunk');
+  });
+});
+
+it.each(['index.lock', 'HEAD.lock', '../../refs/heads/foray/T-1.lock'])(
+  'a lock that a dead git left holds nothing up: %s',
+  async (name) => {
+    const worktree = await begin();
+    const lock = path.join(repository.shared, 'worktrees', 'T-1', name);
+    const leave = (): void => {
+      writeFileSync(lock, '');
+      utimesSync(lock, new Date(), new Date(Date.now() - 6_000));
+    };
+    leave();
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'a');
+    await deliver(worktree);
+    leave();
+    pushByPerson(worktree.branch, 'person.txt', 'mine');
+    expect(await update(worktree)).toBe(true);
+    expect(git(worktree.path, 'ls-files')).toContain('person.txt');
+  },
+);
+
+it('a repository without a commit inside of the work is left for a person, with its folder', async () => {
+  const worktree = await begin();
+  mkdirSync(path.join(worktree.path, "the 'sub"));
+  git(path.join(worktree.path, "the 'sub"), 'init', '--quiet');
+  writeFileSync(path.join(worktree.path, "the 'sub", 'f.txt'), 'f');
+  await expect(deliver(worktree)).rejects.toMatchObject({
+    retryable: false,
+    message: expect.stringContaining(`${worktree.path}/the 'sub/ is a repository of its own without a commit: `) as string,
   });
 });

@@ -1,5 +1,7 @@
+import path from 'node:path';
 import { crashPoint } from '../lib/crash-point.ts';
 import { baseCommit, headOf, isOurs, isWithin, remoteCommit } from './commits.ts';
+import { removeStaleLocks } from './locks.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
@@ -30,6 +32,7 @@ export async function publish(
   crashPoint('before committing the work');
   await repository.mend(signal);
   await refuseWorkPipes(worktree.path);
+  await removeStaleLocks(repository, worktree);
   await commitRest(repository, worktree.path, message, signal);
   await attachHead(repository, worktree, signal);
   crashPoint('after committing the work');
@@ -64,7 +67,7 @@ async function pushHead(repository: Repository, worktree: Worktree, signal: Abor
 /** What was pushed is replaced after a rebase; to take it away is for a person. */
 async function refuseStepBack(
   repository: Repository,
-  { path, branch }: Worktree,
+  { path: place, branch }: Worktree,
   sha: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -72,7 +75,7 @@ async function refuseStepBack(
   if (remote === null || remote === sha || !(await isWithin(repository, sha, remote, signal))) return;
   if (!(await isOurs(repository, branch, remote, signal))) return;
   throw leftForPerson(
-    `what is in ${path} is an earlier state of ${branch} than the one at the remote: bring it up to date there`,
+    `what is in ${place} is an earlier state of ${branch} than the one at the remote: bring it up to date there`,
   );
 }
 
@@ -82,7 +85,7 @@ async function commitRest(repository: Repository, cwd: string, message: string, 
   const status = await mustPass(repository, cwd, [...excludes, 'status', '--porcelain', '--ignore-submodules=none'], signal);
   refuseUnfinished(cwd, unfinished, status);
   if (status.trim() === '' && unfinished === null) return;
-  await mustPass(repository, cwd, [...excludes, 'add', '--all'], signal);
+  await addAll(repository, cwd, excludes, signal);
   // The agent may have added it against our will, and what was cleared before the run is not its deletion.
   await mustPass(repository, cwd, ['reset', '--quiet', '--', '.foray'], signal);
   const staged = await repository.local(
@@ -93,6 +96,15 @@ async function commitRest(repository: Repository, cwd: string, message: string, 
   if (staged.code === 0 && unfinished === null) return;
   const author = await authorOf(repository, cwd, signal);
   await mustPass(repository, cwd, [...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
+}
+
+async function addAll(repository: Repository, cwd: string, excludes: readonly string[], signal: AbortSignal): Promise<void> {
+  await mustPass(repository, cwd, [...excludes, 'add', '--all'], signal).catch((error: unknown) => {
+    const folder = /'(.+)' does not have a commit checked out/.exec(String(error))?.[1];
+    if (folder === undefined) throw error;
+    const what = `${path.join(cwd, folder)} is a repository of its own without a commit`;
+    throw leftForPerson(`${what}: remove its .git, or the folder, or commit in it`);
+  });
 }
 
 /** A list of files to leave out is the user's of the service or nobody's: that of an agent would hide the work of all others. */

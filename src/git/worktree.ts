@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { baseCommit, commitAt, isOurs, isWithin, offeredRef, pushedCommit, remoteCommit } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
+import { removeStaleLocks } from './locks.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
@@ -37,6 +38,7 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
   // Without it the work of the run could not be proposed.
   await baseCommit(repository, signal);
   await refuseWorkPipes(worktree.path);
+  await removeStaleLocks(repository, worktree);
   // The run goes on with it, and what others pushed comes in before its work is pushed.
   if (unfinishedIn(repository, worktree.path) !== null) return true;
   if (await beginAnew(repository, worktree, signal)) return true;
