@@ -7,6 +7,7 @@ import { countClosed, sameState, stateIn, type Issue } from '../../domain/model/
 import type { AgentSession, Turn } from '../../ports/agent.ts';
 import type { WorkspaceSubject } from '../../ports/workspace.ts';
 import type { RunAdapters, RunListener } from '../../ports/runner.ts';
+import { createLastWord } from './last-word.ts';
 import { selfReview } from './self-review.ts';
 
 /** What an attempt works with and whom it tells. */
@@ -150,10 +151,13 @@ async function workIn(
       progress.costUsd = Math.max(progress.costUsd, said.event.costUsd ?? 0);
     deps.report(said);
   };
+  const lastWord = createLastWord();
   const take = async (number: number, prompt: string): Promise<void> => {
     const budgetUsd = plan.costLeftUsd == null ? null : Math.max(0, plan.costLeftUsd - progress.costUsd);
     await takeTurn(plan, session, { number, prompt, budgetUsd }, { ...deps, report }, signal);
     progress.turns = number;
+    const written = await adapters.workspaces.readStatus(workspacePath);
+    progress.status = lastWord({ told: adapters.tools.statusOf(plan.runId), written });
   };
   deps.report({ type: 'session-started', ...idsOf(plan), sessionId: session.sessionId });
   const { maxTurns } = plan.settings.agent;
@@ -161,7 +165,6 @@ async function workIn(
     const reaction = turn === 1 ? plan.reaction : null;
     const run = { turnNumber: turn, maxTurns };
     await take(turn, adapters.promptFor({ issue: work.issue, attempt: plan.attempt, run, reaction, hasTools: session.hasTools }));
-    progress.status = adapters.tools.statusOf(plan.runId) ?? (await adapters.workspaces.readStatus(workspacePath));
     if (progress.status !== null) break;
     if (!(await mayGoOn(plan, deps, signal))) return;
   }
@@ -169,7 +172,7 @@ async function workIn(
   await selfReview(plan, workspacePath, deps, signal, {
     turnsLeft: () => maxTurns - progress.turns,
     take: (prompt) => take(progress.turns + 1, prompt),
-    mayGoOn: () => mayGoOn(plan, deps, signal),
+    mayGoOn: async () => progress.status?.word !== 'blocked' && mayGoOn(plan, deps, signal),
   });
 }
 

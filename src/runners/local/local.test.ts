@@ -23,6 +23,9 @@ interface Scene {
   readonly evidence?: 'any' | 'changes';
   /** What the agent says at its end; null where it says nothing. */
   readonly says?: AgentStatus | null;
+  /** What stands in its file after each turn, and what it told through its tools; the last one repeats. */
+  readonly writes?: readonly (AgentStatus | null)[];
+  readonly tells?: readonly (AgentStatus | null)[];
   /** What the workspace looks like, look by look; the last one repeats. */
   readonly looks?: readonly string[];
   readonly scm?: ScmRecord;
@@ -31,7 +34,8 @@ interface Scene {
 /** One run over adapters of plain values, and what became of it. */
 async function play(scene: Scene) {
   const seen = { turns: 0, checks: 0, opened: 0, closed: 0, looks: 0, settled: 0 };
-  const said = scene.says === undefined ? { word: 'needs-human-review', statement: '' } : scene.says;
+  const writes = scene.writes ?? [scene.says === undefined ? { word: 'needs-human-review', statement: '' } : scene.says];
+  const after = (words: readonly (AgentStatus | null)[]) => words[Math.min(seen.turns, words.length) - 1] ?? null;
   const reports: RunReport[] = [];
   const notices: Notice[] = [];
   const passes = scene.passes ?? [true];
@@ -68,7 +72,7 @@ async function play(scene: Scene) {
       beforeRun: () => Promise.resolve(),
       afterRun: () => Promise.resolve(),
       deliver: () => (scene.deliveryFails ? Promise.reject(new Error('no such remote')) : Promise.resolve(null)),
-      readStatus: () => Promise.resolve(seen.turns === 0 ? null : said),
+      readStatus: () => Promise.resolve(after(writes)),
       readScm: () => Promise.resolve(scene.scm ?? null),
       workBefore: async () => scene.looks?.[seen.looks++] ?? '',
       hasWorkSince: async (_subject: unknown, before: string) => (scene.looks?.[seen.looks++] ?? scene.looks?.at(-1)) !== before,
@@ -79,7 +83,12 @@ async function play(scene: Scene) {
       },
     },
     promptFor: () => 'work',
-    tools: { open: () => (seen.opened += 1) && null, statusOf: () => null, close: () => (seen.closed += 1), callsOf: () => null },
+    tools: {
+      open: () => (seen.opened += 1) && null,
+      statusOf: () => after(scene.tells ?? []),
+      close: () => (seen.closed += 1),
+      callsOf: () => null,
+    },
   } as unknown as RunAdapters;
   const runner = createLocalRunner({ adaptersOf: () => adapters, killed: new AbortController().signal });
   const plan: RunPlan = {
@@ -183,6 +192,30 @@ describe('self_review', () => {
       { type: 'notice', text: 'verification failed: check\nlook 1' },
       { type: 'notice', text: 'verification failed: check\nlook 2' },
     ]);
+  });
+
+  const REVIEW = { word: 'needs-human-review', statement: 'first' } as const;
+  const BLOCKED = { word: 'blocked', statement: 'cannot be mended' } as const;
+  const NOTHING = { word: 'no-change-needed', statement: 'told' } as const;
+
+  it.each<[string, Scene]>([
+    ['writes', { writes: [REVIEW, BLOCKED] }],
+    ['tells', { writes: [REVIEW], tells: [null, BLOCKED] }],
+    ['writes after it told otherwise', { writes: [null, BLOCKED], tells: [REVIEW] }],
+  ])('ends with the turn in which the agent %s that it is blocked', async (_name, scene) => {
+    const { seen, exit } = await play({ ...scene, passes: [false] });
+    expect(seen).toMatchObject({ turns: 2, checks: 1 });
+    expect(exit).toMatchObject({ kind: 'normal', turns: 2, status: BLOCKED });
+  });
+
+  it.each<[string, Scene, AgentStatus]>([
+    ['the one of a turn that mends', { writes: [REVIEW], tells: [null, NOTHING] }, NOTHING],
+    ['the one that was written after another was told', { writes: [null, REVIEW], tells: [NOTHING] }, REVIEW],
+    ['the first one where none follows', { writes: [REVIEW] }, REVIEW],
+  ])('hands on the last word of the agent: %s', async (_name, scene, status) => {
+    const { seen, exit } = await play({ ...scene, passes: [false, true] });
+    expect(seen).toMatchObject({ turns: 2, checks: 2 });
+    expect(exit).toMatchObject({ kind: 'normal', status });
   });
 
   it('stops when the issue left its active state', async () => {

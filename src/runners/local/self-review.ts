@@ -8,7 +8,7 @@ export interface MendingTurns {
   /** Of `agent.max_turns`. */
   turnsLeft(): number;
   take(prompt: string): Promise<void>;
-  /** False when the issue is no longer ours to work on. */
+  /** False when the issue is no longer ours to work on, or its agent says that it is blocked. */
   mayGoOn(): Promise<boolean>;
 }
 
