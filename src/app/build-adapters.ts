@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { loadAgentKind } from '../agents/registry.ts';
+import { secretsIn } from '../agents/shared/run-environment.ts';
 import { countRequests } from '../orchestrator/counted-tracker.ts';
 import type { Adapters } from '../orchestrator/effect-deps.ts';
 import type { Notifier } from '../ports/events.ts';
@@ -204,6 +205,8 @@ async function buildAgent(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Ad
   const inherited = agentEnv(workflow, deps.env);
   const { user } = agent;
   const env = user ? environmentOf(user, inherited) : inherited;
+  // An agent repeats them in more places than its events: its statement, the comments it writes.
+  secrets.add(secretsIn(env));
   const placed = { ...agent, command: placedCommand(agent.command, path.dirname(workflow.path), env['HOME']) };
   const given = { env, user, clock, logger, processes, secrets: secrets.values };
   return kind.create(placed, agentOptions, { ...given, ...(costRecorded && { costRecorded }) });

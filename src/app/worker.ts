@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadAgentKinds } from '../agents/registry.ts';
+import { secretsIn } from '../agents/shared/run-environment.ts';
 import type { Env } from '../config/expand.ts';
 import { hostName } from '../domain/model/host-path.ts';
 import { endGroup, endStrays } from '../lib/process/index.ts';
 import { assembled, type Releasers } from '../lib/releasers.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { AgentKind } from '../ports/agent-kind.ts';
-import type { RunAdapters } from '../ports/runner.ts';
+import type { RunAdapters, ToolCalls } from '../ports/runner.ts';
 import type { ToolHost } from '../mcp/host.ts';
 import type { RunJob } from '../ports/run-queue.ts';
 import type { Logger } from '../ports/runtime.ts';
@@ -79,6 +80,7 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
   const toolHost = await openToolHost({ logger, scope: `worker ${root}`, pidsOf: owned.pidsOf });
   releasers.push(() => toolHost.stop());
   const env = { ...definedOf(options.env), [WORKER_VARIABLE]: mark };
+  options.secrets.add(secretsIn(env));
   const processes = bothHear(guard, owned);
   const here: Here = {
     ...options,
@@ -163,8 +165,13 @@ function adaptersFor({ plan, template, markKey, repository }: RunJob, asked: Ask
     agent: kind.create(agent, agentOptions, { env, clock: { now: Date.now }, logger, processes, secrets: secrets.values }),
     workspaces: workspacesFor({ markKey, removedDays: workspace.removedDays, delivery }, here),
     promptFor: createPrompt(template.body, template.line, agent),
-    tools: { ...toolHost, open: (opened) => toolHost.open(opened, toolCalls), callsOf: () => null },
+    tools: { ...toolHost, open: (opened) => toolHost.open(opened, withoutSecrets(toolCalls, secrets)), callsOf: () => null },
   };
+}
+
+/** The daemon does not know the secrets of this machine: what it posts must not hold them. */
+function withoutSecrets(calls: ToolCalls, { maskDeep }: KnownSecrets): ToolCalls {
+  return { call: (name, args, signal) => calls.call(name, maskDeep(args), signal) };
 }
 
 function workspacesFor(job: Pick<WorkspaceDeps, 'markKey' | 'removedDays' | 'delivery'>, here: Here): Workspaces {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createPlayground, eventually, workflowText, type Finished, type Playground } from '../support/daemon.ts';
+import { createPlayground, eventually, fileWorkflow, workflowText, type Finished, type Playground } from '../support/daemon.ts';
 import { buildStage, stageWorkflow, type Stage } from '../e2e/trackers/stage.ts';
 
 let ground: Playground;
@@ -204,6 +204,46 @@ it.runIf(process.platform === 'linux')(
     await daemon.stop();
   },
 );
+
+/** Plays Claude Code: repeats its own key to all who listen, by its tools and by its file. */
+const TELLTALE = `#!${process.execPath}
+const fs = require('node:fs');
+const { foray } = JSON.parse(process.argv[process.argv.indexOf('--mcp-config') + 1]).mcpServers;
+const server = require('node:child_process').spawn(foray.command, foray.args, { stdio: ['pipe', 'pipe', 'inherit'] });
+const key = process.env.ANTHROPIC_API_KEY;
+const params = { name: 'comment', arguments: { text: 'my key is ' + key } };
+const say = (value) => console.log(JSON.stringify({ session_id: '00000000-0000-4000-8000-000000000000', ...value }));
+process.stdin.resume();
+process.stdin.on('end', () => server.stdin.write(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) + '\\n'));
+server.stdout.once('data', () => {
+  server.kill();
+  fs.mkdirSync('.foray', { recursive: true });
+  fs.writeFileSync('.foray/status', 'blocked\\nI have only ' + key);
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  say({ type: 'system', subtype: 'init', model: 'm', tools: [], mcp_servers: [] });
+  say({ type: 'assistant', message: { id: 'm1', model: 'm', content: [{ type: 'text', text: 'done' }], usage } });
+  say({ type: 'result', subtype: 'success', is_error: false, result: 'done', usage });
+});
+`;
+
+it("an agent's own key shows nowhere either, whatever way the agent repeats it", async () => {
+  const key = `sk-ant-${randomUUID()}`;
+  await chmod(await ground.write('agent.cjs', TELLTALE), 0o755);
+  await ground.writeIssues([{ id: '1', identifier: 'A-1', title: 'One', state: 'todo' }]);
+  const agent = `kind: claude-code\ncommand: [${ground.path('agent.cjs')}]\nmax_turns: 1`;
+  await ground.write('WORKFLOW.md', fileWorkflow({ agent }));
+  const daemon = await ground.start(['--port', '0'], { env: { ANTHROPIC_API_KEY: key } });
+  await daemon.record('issue parked until a person acts', { issue_identifier: 'A-1' });
+  const shown: Record<string, string> = {};
+  for (const route of ['/', '/api/v2/parked', '/api/v2/issues/A-1']) shown[route] = await (await daemon.get(route)).text();
+  shown['tracker'] = await ground.read('issues.json');
+  await daemon.stop();
+  shown['log'] = daemon.stderr();
+  shown['database'] = readFileSync(ground.path('.foray.db'), 'latin1');
+  expect(shown['tracker']).toContain('my key is [redacted]');
+  expect(shown['/api/v2/parked']).toContain('I have only [redacted]');
+  for (const [place, text] of Object.entries(shown)) expect(text.includes(key), place).toBe(false);
+});
 
 function descendantsOf(pid: number): readonly number[] {
   const parents = readdirSync('/proc')

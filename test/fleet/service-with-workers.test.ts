@@ -25,7 +25,7 @@ process.stdin.on('end', async () => {
     issue: JSON.parse(await call('read_issue')).title,
     moved: await call('move_issue', { state: 'done' }),
     other: await call('comment', { text: 'hello', issue: 'A-2' }),
-    comment: await call('comment', { text: 'from the worker' }),
+    comment: await call('comment', { text: 'from the worker with ' + process.env.ANTHROPIC_API_KEY }),
     status: JSON.parse(await call('run_status')).turn,
     finish: await call('finish', { outcome: 'needs-human-review', statement: 'look at it' }),
   };
@@ -227,7 +227,8 @@ describe('a service that gives its runs to workers', () => {
     await ground.writeIssues([{ id: '1', identifier: 'A-1', title: 'One', state: 'todo' }]);
     const args = [CLI, 'worker', '--url', '$FLEET_DB', '--name', 'w1', '--root', ground.path('w1')];
     const daemon = await ground.start(['--port', '0'], { env });
-    children.push(spawn(process.execPath, args, { env, stdio: 'ignore' }));
+    // Only the worker knows it.
+    children.push(spawn(process.execPath, args, { env: { ...env, ANTHROPIC_API_KEY: 'sk-ant-of-the-worker' }, stdio: 'ignore' }));
     await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-1' });
     expect(JSON.parse(await ground.read('w1/A-1/told.json'))).toEqual({
       issue: 'One',
@@ -239,9 +240,9 @@ describe('a service that gives its runs to workers', () => {
     });
     const [issue] = await ground.readIssues();
     expect(issue).toMatchObject({ state: 'review' });
-    expect(issue?.['comments']).toContainEqual(expect.objectContaining({ body: 'from the worker' }));
+    expect(issue?.['comments']).toContainEqual(expect.objectContaining({ body: 'from the worker with [redacted]' }));
     const logs = await ground.run(['logs', 'A-1'], { env });
-    expect(logs.stdout).toContain('tool comment: from the worker');
+    expect(logs.stdout).toContain('tool comment: from the worker with [redacted]');
 
     await ground.writeIssues([{ ...issue, state: 'done' }]);
     await daemon.record('workspace removed', { issue_identifier: 'A-1', workspace: `w1:${ground.path('w1', 'A-1')}` });

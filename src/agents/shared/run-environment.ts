@@ -24,10 +24,18 @@ export function runMarker({ runId }: SessionRequest): `${string}=${string}` {
   return `${RUN_VARIABLE}=${runId}`;
 }
 
+/** Fewer characters are a word or a number more often than a secret. */
+const SHORTEST_SECRET = 8;
+
+/** The agent's own credentials, by the names of their variables. */
+export function secretsIn(env: Env): readonly string[] {
+  const named = Object.entries(env).filter(([name]) => /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i.test(name));
+  return named.map(([, value]) => value).filter((value) => value.length >= SHORTEST_SECRET);
+}
+
 /** Masks what an agent must not repeat into our logs: it may print its environment, and what it finds elsewhere. */
 export function maskFor(env: Env, known: readonly string[] = []): Mask {
-  const named = Object.entries(env).filter(([name]) => /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i.test(name));
-  return createMask([...named.map(([, value]) => value).filter((value) => value.length >= 8), ...known]);
+  return createMask([...secretsIn(env), ...known]);
 }
 
 const LONGEST_SILENCE_MS = 5_000;
