@@ -179,6 +179,21 @@ describe('the usage', () => {
     expect(usage.news()).toEqual({ type: 'usage', tokens: expect.objectContaining({ totalTokens: 250 }) as unknown });
   });
 
+  it.each([
+    ['of a turn that failed', null, 250],
+    ['of a turn that was cancelled', { stopReason: 'cancelled' }, 250],
+    ['of a cancelled turn that tells zeros', { stopReason: 'cancelled', usage: { inputTokens: 0, outputTokens: 0 } }, 250],
+    ['of a turn that ended without figures', { stopReason: 'end_turn' }, 250],
+    ['not of a turn that asked no model', { stopReason: 'end_turn', usage: { inputTokens: 0, outputTokens: 0 } }, undefined],
+  ])('counts the guess %s', (_name, result, total) => {
+    const usage = usageOf({});
+    usage.contextSeen(120);
+    usage.toolCalled();
+    usage.contextSeen(130);
+    usage.turnEnded(result === null ? null : promptResult.parse(result));
+    expect(usage.total()).toBe(total);
+  });
+
   it('never goes down', () => {
     const step = fc.oneof(fc.record({ tokens: fc.nat(1000) }), fc.record({ cost: fc.double({ min: 0, max: 10, noNaN: true }) }));
     const covers = fc.record({

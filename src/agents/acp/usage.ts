@@ -6,7 +6,7 @@ import type { PromptResult, UsageFigures } from './parse.ts';
 
 /** What a session has spent, as far as the agent tells. Figures never go down. */
 export interface Usage {
-  /** A prompt was answered, or failed: then what its requests held counts by estimate. */
+  /** A prompt was answered, or failed. Without figures, as of most turns that were cancelled, what its requests held counts by estimate. */
   turnEnded(result: PromptResult | null): void;
   /** The figures of one model request of the turn, where the agent tells them apart. */
   requestTold(figures: UsageFigures): void;
@@ -42,7 +42,7 @@ export function createUsage({ covers, costBefore, costRecorded = null, onCost }:
     turnEnded(result) {
       const answered = result === null ? null : tokensOf(result);
       // What was told request by request is counted already.
-      const spent = requests > 0 ? null : (answered ?? (result === null ? turn.asTokens() : null));
+      const spent = requests > 0 ? null : (answered ?? (hasFigures(result) ? null : turn.asTokens()));
       if (spent !== null) tokens.add(spent, answered === null);
       // A price that was told in a turn is the price of that turn, and its tokens come with the answer.
       isSettled = costTold;
@@ -164,6 +164,13 @@ function combine(a: TokenUsage, b: TokenUsage, how: (a: number, b: number) => nu
   const outputTokens = how(a.outputTokens, b.outputTokens);
   const cacheReadTokens = how(a.cacheReadTokens, b.cacheReadTokens);
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cacheReadTokens };
+}
+
+/** An agent that cancels may answer with zeros, whatever it has spent until then. */
+function hasFigures(result: PromptResult | null): boolean {
+  if (result === null || result.stopReason === 'cancelled') return false;
+  const { usage, _meta } = result;
+  return Boolean(usage ?? _meta?.quota);
 }
 
 /** Null where the agent told nothing. An answer of zeros tells nothing: no model was asked. */
