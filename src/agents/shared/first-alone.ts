@@ -12,7 +12,7 @@ export function createFirstAlone(): StartAlone {
   let isSetUp = false;
   let first: Promise<AgentSession> | null = null;
   return async (start, signal) => {
-    while (first !== null) await first.catch(() => {});
+    while (first !== null && !signal.aborted) await waitFor(first, signal);
     if (signal.aborted) throw cancelled();
     if (isSetUp) return start();
     first = start();
@@ -24,4 +24,12 @@ export function createFirstAlone(): StartAlone {
       first = null;
     }
   };
+}
+
+/** Until the start has ended, one way or the other, or nobody waits for it any more. */
+async function waitFor(start: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true, signal: over.signal }));
+  await Promise.race([start.catch(() => {}), aborted]);
+  over.abort();
 }
