@@ -90,6 +90,7 @@ function shiftedLive(live: Live, byMs: number): Live {
     turnStartedAt: later(live.turnStartedAt, byMs),
     lastEventAt: live.lastEventAt + byMs,
     savedAt: live.savedAt + byMs,
+    toolsSince: later(live.toolsSince, byMs),
     openTools: Object.fromEntries(
       Object.entries(live.openTools).map(([id, tool]) => [id, { ...tool, startedAt: tool.startedAt + byMs }]),
     ),

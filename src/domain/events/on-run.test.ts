@@ -5,6 +5,7 @@ import { settingsWith } from '../../../test/support/settings.ts';
 import { NO_TOKENS, type AgentEvent } from '../model/agent-event.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
 import type { RunEvent } from '../model/run.ts';
+import { runningView } from '../views/running-view.ts';
 
 const ids = { issueId: '1', runId: 'run-1' };
 const TOKENS = { inputTokens: 80, outputTokens: 20, totalTokens: 100, cacheReadTokens: 0 };
@@ -89,6 +90,27 @@ describe('what is recorded of a run', () => {
     player.now += 20;
     say(player, { type: 'tool_ended', toolId: 't1', name: 'Bash', ok: true, durationMs: Infinity });
     expect(recorded(player).at(-1)).toMatchObject({ details: { durationMs: 20 } });
+  });
+
+  it('counts the time in tools once where calls overlap', () => {
+    const player = running();
+    const call = (toolId: string) => ({ toolId, name: 'Bash' });
+    const ended = { type: 'tool_ended', ok: true } as const;
+    const share = () => runningView(player.state.live.get('1')!, player.now).toolTimePercent;
+    for (const id of ['a', 'b', 'c']) say(player, { type: 'tool_started', ...call(id) });
+    player.now += 1_000;
+    expect(share()).toBeNull();
+    say(player, { ...ended, ...call('a') });
+    player.now += 1_000;
+    say(player, { ...ended, ...call('b') });
+    say(player, { ...ended, ...call('c') });
+    player.now += 2_000;
+    say(player, { type: 'tool_started', ...call('d') });
+    say(player, { ...ended, ...call('d') });
+    expect(share()).toBe(50);
+    expect(recorded(player).flatMap(({ details }) => (details?.kind === 'result' ? [details.durationMs] : []))).toEqual([
+      1_000, 2_000, 2_000, 0,
+    ]);
   });
 
   it('keeps what a tool was called with, what it gave back and how long it took', () => {

@@ -1,6 +1,7 @@
 import { addTokens, higherTokens, NO_TOKENS, subtractTokens, type AgentEvent, type TokenUsage } from '../model/agent-event.ts';
 import { blindCeilings, budgetBroken, costOf, priceOf, ratesOf, spentOn, withMoreSpent } from '../rules/budget.ts';
 import { soundEvent } from '../rules/sound-event.ts';
+import { toolTime } from '../rules/tool-time.ts';
 import { announce, changeTotals, putClaim, putLive, putRun, putSpent, type Draft } from '../draft.ts';
 import { putWorkspace } from '../workspace-records.ts';
 import type { Event } from '../model/event.ts';
@@ -119,18 +120,18 @@ function onAgentEvent(draft: Draft, live: Live, event: AgentEvent): void {
 function onToolStarted(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'tool_started' }>): void {
   const { toolId, name, input = '' } = event;
   const openTools = { ...live.openTools, [toolId]: { startedAt: draft.now, input } };
-  note(draft, { ...live, openTools }, event.type, callText(name, input), { kind: 'call', toolId, name, input });
+  const toolsSince = live.toolsSince ?? draft.now;
+  note(draft, { ...live, openTools, toolsSince }, event.type, callText(name, input), { kind: 'call', toolId, name, input });
 }
 
 function onToolEnded(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'tool_ended' }>): void {
   const { toolId, name, ok, output = '' } = event;
   const { [toolId]: started, ...openTools } = live.openTools;
   const input = event.input ?? started?.input ?? '';
-  const tookMs = started === undefined ? null : draft.now - started.startedAt;
-  const toolMs = tookMs === null ? live.toolMs : (live.toolMs ?? 0) + tookMs;
-  const durationMs = event.durationMs ?? tookMs;
+  const durationMs = event.durationMs ?? (started === undefined ? null : draft.now - started.startedAt);
   const text = ok ? callText(name, input) : `${callText(name, input)} failed`;
-  note(draft, { ...live, openTools, toolMs }, event.type, text, { kind: 'result', toolId, name, input, ok, durationMs, output });
+  const next: Live = { ...live, openTools, ...toolTime(live, openTools, draft.now) };
+  note(draft, next, event.type, text, { kind: 'result', toolId, name, input, ok, durationMs, output });
 }
 
 function callText(name: string, input: string): string {

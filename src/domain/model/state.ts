@@ -137,8 +137,10 @@ export interface Live {
   readonly requests: number;
   readonly requestsByModel: Readonly<Record<string, number>>;
   readonly apiMs: number | null;
-  /** Milliseconds in finished tool calls; null until one finished. */
+  /** Milliseconds in which a tool call was under way, however many at once; null until one finished. */
   readonly toolMs: number | null;
+  /** Since when calls are under way that is not in `toolMs` yet; null while there are none. */
+  readonly toolsSince: number | null;
   /** Tool calls under way, by tool id. */
   readonly openTools: Readonly<Record<string, OpenTool>>;
   readonly costUsd: number | null;
@@ -177,6 +179,7 @@ export const NO_SESSION = {
   requestsByModel: {},
   apiMs: null,
   toolMs: null,
+  toolsSince: null,
   openTools: {},
   costUsd: null,
   reportedCost: null,
