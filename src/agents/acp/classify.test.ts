@@ -65,6 +65,8 @@ describe('the rules', () => {
     'No previous sessions found for this project.',
     'Internal error: bad key',
     'cannot write login.ts',
+    'Disk quota exceeded (os error 122)',
+    "EDQUOT: disk quota exceeded, write '/home/foray/.agent/log'",
   ])('no rule fits: %s', (text) => {
     expect(kindOf({ text, code: -32603 })).toBeNull();
   });

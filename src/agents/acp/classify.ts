@@ -28,9 +28,10 @@ export const RULES: readonly Rule[] = [
   { name: 'kind of a limit', kind: 'agent_usage_limit', errorKinds: ['rate_limit', 'billing_error'] },
   { name: 'kind of a login', kind: 'agent_not_logged_in', errorKinds: ['authentication_failed', 'oauth_org_not_allowed'] },
   {
+    // The quota of a disk is none of the account.
     name: 'text of a limit',
     kind: 'agent_usage_limit',
-    text: /(?:usage|rate|session|weekly|daily|monthly|spend(?:ing)?|request)[ _-]?limit|hit your limit|quota|too many requests|resource_exhausted|credit balance|out of credits|insufficient[ _](?:credits?|funds|balance)|(?:http|status|error|code)[: (]*(?:402|429)\b|\(429\)/i,
+    text: /(?:usage|rate|session|weekly|daily|monthly|spend(?:ing)?|request)[ _-]?limit|hit your limit|(?<!\bdis[ck] )quota|too many requests|resource_exhausted|credit balance|out of credits|insufficient[ _](?:credits?|funds|balance)|(?:http|status|error|code)[: (]*(?:402|429)\b|\(429\)/i,
   },
   {
     name: 'text of a login',

@@ -72,6 +72,7 @@ describe('the table of failures', () => {
     { status: 404, error: 'model_not_found', text: 'It may not exist or you may not have access to it.' },
     { text: 'Reached maximum number of turns (1)' },
     { stopReason: 'end_turn' },
+    { text: "EDQUOT: disk quota exceeded, write '/home/foray/.claude/log'" },
   ])('has no row for %j', (signs) => {
     expect(classify({ ...NONE, ...signs })).toBeNull();
   });

@@ -34,6 +34,8 @@ describe('an error of Codex by its text', () => {
     ['Quota exceeded. Check your plan and billing details.', 'agent_usage_limit'],
     ['exceeded retry limit, last status: 429 Too Many Requests', 'agent_usage_limit'],
     ['We’re currently experiencing high demand', undefined],
+    ['failed to write rollout: Disk quota exceeded (os error 122)', undefined],
+    ['Disc quota exceeded (os error 69)', undefined],
   ])('%j is %s', (text, kind) => {
     expect(kindOfText(text)).toBe(kind);
     expect(kindOf({ message: text, codexErrorInfo: 'other' })).toBe(kind ?? 'turn_failed');

@@ -32,7 +32,8 @@ export const TEXT_KINDS: readonly (readonly [RegExp, AgentErrorKind])[] = [
   [/\bnot logged in\b|\blog ?in again\b|\bsign in again\b/i, 'agent_not_logged_in'],
   [/\baccess token could not be refreshed\b/i, 'agent_not_logged_in'],
   [/\bhit your usage limit\b|\busage limit (?:has been )?(?:reached|exceeded)\b/i, 'agent_usage_limit'],
-  [/\bQuota exceeded\b|\binsufficient_quota\b/i, 'agent_usage_limit'],
+  // That of a disk is none of the account.
+  [/(?<!\bdis[ck] )\bQuota exceeded\b|\binsufficient_quota\b/i, 'agent_usage_limit'],
   [/\b429 Too Many Requests\b|\brate limit (?:reached|exceeded)\b/i, 'agent_usage_limit'],
 ];
 
