@@ -13,6 +13,8 @@ export interface Workspaces {
   prepare(subject: WorkspaceSubject, signal: AbortSignal): Promise<{ readonly path: string; readonly created: boolean }>;
   /** Runs `before_run`; a failure fails the attempt. */
   beforeRun(subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
+  /** Before a further turn: an agent may have put a link to somewhere else in the place of its directory, or removed it. Then it throws. */
+  requireOwn(subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
   /** Runs `after_run`; a failure is only logged. */
   afterRun(subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
   /**

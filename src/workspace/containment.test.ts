@@ -112,6 +112,7 @@ describe('containment', () => {
     const refusal = { message: expect.stringContaining('is a symbolic link') as string, retryable: false };
     await expect(bench.workspaces.prepare(subject, signal)).rejects.toMatchObject(refusal);
     await expect(bench.workspaces.beforeRun(subject, signal)).rejects.toMatchObject(refusal);
+    await expect(bench.workspaces.requireOwn(subject, signal)).rejects.toMatchObject(refusal);
     await expect(bench.workspaces.remove(subject, signal)).rejects.toMatchObject(refusal);
     await bench.workspaces.afterRun(subject, signal);
     expect(await bench.workspaces.readStatus(at())).toBeNull();

@@ -85,6 +85,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
         await prepared.clear(workspace, signal);
         begun.set(keyOf(subject), identityOf(workspace));
       }),
+    requireOwn: (subject) => attempt('turn', async () => void own(subject)),
     async afterRun(subject, signal) {
       begun.delete(keyOf(subject));
       workBefore.forget(subject);

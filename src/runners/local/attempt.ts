@@ -153,6 +153,7 @@ async function workIn(
   };
   const lastWord = createLastWord();
   const take = async (number: number, prompt: string): Promise<void> => {
+    if (number > 1) await adapters.workspaces.requireOwn(subjectOf(plan), signal);
     const budgetUsd = plan.costLeftUsd == null ? null : Math.max(0, plan.costLeftUsd - progress.costUsd);
     await takeTurn(plan, session, { number, prompt, budgetUsd }, { ...deps, report }, signal);
     progress.turns = number;

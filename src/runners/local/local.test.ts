@@ -18,6 +18,8 @@ interface Scene {
   readonly states?: readonly string[];
   /** The turn during which somebody closes it. */
   readonly closedIn?: number;
+  /** The turn after which the workspace is no longer the issue's own. */
+  readonly lostAfter?: number;
   readonly deliveryFails?: boolean;
   readonly startFails?: boolean;
   readonly evidence?: 'any' | 'changes';
@@ -70,6 +72,7 @@ async function play(scene: Scene) {
       pathFor: async () => '/workspaces/T-1',
       prepare: () => Promise.resolve({ path: '/workspaces/T-1', created: true }),
       beforeRun: () => Promise.resolve(),
+      requireOwn: () => (scene.lostAfter === seen.turns ? Promise.reject(new Error('is a symbolic link')) : Promise.resolve()),
       afterRun: () => Promise.resolve(),
       deliver: () => (scene.deliveryFails ? Promise.reject(new Error('no such remote')) : Promise.resolve(null)),
       readStatus: () => Promise.resolve(after(writes)),
@@ -118,6 +121,15 @@ describe('a run on this machine', () => {
     const { seen, reports, exit } = await play({ says: null, closedIn: 2 });
     expect([seen.turns, exit?.kind]).toEqual([2, 'normal']);
     expect(reports.filter(({ type }) => type === 'state-seen').at(-1)).toMatchObject({ state: 'closed' });
+  });
+
+  it.each<[string, Scene]>([
+    ['go on', { says: null }],
+    ['mend', { passes: [false] }],
+  ])('takes no further turn, to %s, where its workspace is no longer its own', async (_name, scene) => {
+    const { seen, exit } = await play({ ...scene, lostAfter: 1 });
+    expect(seen.turns).toBe(1);
+    expect(exit).toMatchObject({ kind: 'error', turns: 1, fault: { message: 'is a symbolic link' } });
   });
 
   it('closes its tools also when the session does not start, and exits once', async () => {

@@ -55,6 +55,9 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
     async beforeRun(subject, signal) {
       begun.set(keyOf(subject), await beforeRun(far, words, subject, signal));
     },
+    async requireOwn(subject, signal) {
+      await own(far, subject, signal);
+    },
     async afterRun(subject, signal) {
       begun.delete(keyOf(subject));
       await afterRun(far, subject, signal);

@@ -56,6 +56,15 @@ describe('a workspace on another host', () => {
     expect(await workspaces.list()).toEqual(['ABC-1']);
   });
 
+  it('is no longer its own where a link stands in its place, or nothing', async () => {
+    await workspaces.prepare(subject(), signal);
+    await workspaces.requireOwn(subject(), signal);
+    await rename(`${root}/ABC-1`, `${root}/../elsewhere`);
+    await expect(workspaces.requireOwn(subject(), signal)).rejects.toThrow('the workspace of ABC-1 is gone from far');
+    await symlink(`${root}/../elsewhere`, `${root}/ABC-1`);
+    await expect(workspaces.requireOwn(subject(), signal)).rejects.toThrow(`far:${root}/ABC-1 is not a directory`);
+  });
+
   it('is taken away again when after_create fails, and the failure tells what was printed', async () => {
     const hooks = { afterCreate: 'touch half; echo no s3cret key; exit 3' };
     await expect(workspaces.prepare(subject(hooks), signal)).rejects.toThrow('exit status 3: no *** key');
