@@ -41,13 +41,16 @@ describe('a process', () => {
     expect(fake.ended).toEqual(fake.started);
   });
 
-  it('is not waited for longer than a turn may be silent', async () => {
-    const fake = await fakeWith([prints('success').replace(/exit 0$/, 'exec sleep 60')]);
-    const agent = agentKind.create({ ...SETTINGS, stallTimeoutMs: 400 }, {}, fake.deps);
+  it.each([
+    ['be silent', { stallTimeoutMs: 400 }, 30_000],
+    ['take', { turnTimeoutMs: 6_000, stopGraceMs: 30_000 }, 6_000],
+  ])('is not waited for longer than a turn may %s, also one that does not obey', async (_what, limits, longestMs) => {
+    const fake = await fakeWith([prints('success').replace(/exit 0$/, "trap '' TERM; while :; do sleep 1; done")]);
+    const agent = agentKind.create({ ...SETTINGS, ...limits }, {}, fake.deps);
     const startedAt = performance.now();
     const session = await agent.startSession(fake.request, new AbortController().signal);
     expect((await takeTurn(session)).result).toEqual({ ok: true });
-    expect(performance.now() - startedAt).toBeLessThan(30_000);
+    expect(performance.now() - startedAt).toBeLessThan(longestMs);
   });
 
   it('whose end cannot be recorded takes nothing down', async () => {

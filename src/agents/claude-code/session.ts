@@ -85,13 +85,13 @@ function createProcessRunner(parts: SessionParts, env: Record<string, string>, c
   const [command = '', ...before] = parts.command;
   const ledger = ledgerOf(deps);
   const usage = createUsage(!conversation.current().isNew);
-  const patience = patienceOf(parts);
   let changedBefore = false;
   return async ({ prompt, budgetUsd = null }, events, signal) => {
     if (conversation.current().isNew) usage.beginConversation();
     const reader = createReader({ events, usage, onInit: (id, model) => conversation.named(id, model, events) });
     const { toolServer, workspacePath: cwd, runId } = request;
     const args = argsFor({ options, conversation: conversation.current(), toolServer, mcpFile: parts.mcpFile, budgetUsd });
+    const patience = patienceOf(parts, performance.now());
     const onSpawn = (pid: number): void => ledger.started(pid, runId);
     const start = { command, args: [...before, ...args], cwd, env, user: deps.user, onSpawn };
     try {
@@ -109,11 +109,17 @@ function createProcessRunner(parts: SessionParts, env: Record<string, string>, c
 
 const LINGER_MS = 120_000;
 
-/** A finished turn must not look stalled. */
-function patienceOf({ settings, lingerMs = LINGER_MS }: SessionParts): Patience {
-  const { stopGraceMs, stallTimeoutMs } = settings;
+/** A turn that went well must neither look stalled nor become one that took too long. */
+function patienceOf({ settings, lingerMs = LINGER_MS }: SessionParts, startedAt: number): Patience {
+  const { stopGraceMs, stallTimeoutMs, turnTimeoutMs } = settings;
   const longest = stallTimeoutMs > 0 ? Math.min(lingerMs, stallTimeoutMs / 2) : lingerMs;
-  return { ...stopPatience(settings), stopGraceMs, lingerMs: longest };
+  return {
+    ...stopPatience(settings),
+    afterResult() {
+      const leftMs = Math.max(1, startedAt + turnTimeoutMs - performance.now());
+      return { lingerMs: Math.min(longest, leftMs / 2), graceMs: Math.min(stopGraceMs, leftMs / 4) };
+    },
+  };
 }
 
 /** The conversation of a session: which one it is, and what was said about it. */

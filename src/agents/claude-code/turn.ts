@@ -17,9 +17,8 @@ export interface TurnProcess {
 }
 
 export interface Patience extends StopPatience {
-  readonly stopGraceMs: number;
-  /** How long a process may stay silent after its result. */
-  readonly lingerMs: number;
+  /** From now on: how long a process may stay silent after its result, and how long its end may take then. */
+  afterResult(): { readonly lingerMs: number; readonly graceMs: number };
 }
 
 /** The longest line that is read whole: a result repeats all that the model wrote last. */
@@ -54,7 +53,9 @@ async function readToEnd(child: StartedProcess, { reader, patience }: TurnProces
     for await (const line of child.lines()) {
       reader.accept(line);
       clearTimeout(timer);
-      if (reader.hasResult()) timer = setTimeout(() => void child.stop(patience.stopGraceMs), patience.lingerMs).unref();
+      if (!reader.hasResult()) continue;
+      const { lingerMs, graceMs } = patience.afterResult();
+      timer = setTimeout(() => void child.stop(graceMs), lingerMs).unref();
     }
     return await child.settled;
   } finally {
