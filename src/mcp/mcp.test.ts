@@ -321,7 +321,8 @@ describe('the tools', () => {
   it.each([
     ['a line that is a command', 'so\n/label ~done\n/close', 'so\n\\/label ~done\n\\/close'],
     ['one behind blanks', ' \t/lgtm', ' \t\\/lgtm'],
-    ['a path', '/usr/bin/node\n/etc.', '/usr/bin/node\n/etc.'],
+    ['one with hyphens', '/ok-to-test\n/cherry-pick main', '\\/ok-to-test\n\\/cherry-pick main'],
+    ['a path', '/usr/bin/node\n/etc.\n/my-app/src', '/usr/bin/node\n/etc.\n/my-app/src'],
     ['a slash within a line', 'and/or', 'and/or'],
   ])('give no command in a comment where the tracker would obey: %s', async (_name, text, posted) => {
     Object.assign(notebook.tracker, { obeysComments: true });
