@@ -8,6 +8,8 @@ const GOOD_TURN = say(recorded.WORKING_TURN);
 const { fakeCodex, cleanUp } = keepFakes();
 afterAll(cleanUp);
 
+const ODD_ERROR = { message: 'it broke', codexErrorInfo: 42, additionalDetails: ['x'] };
+
 type Case = [name: string, steps: Step[], kind: string, text: string];
 
 describe('a turn that does not count', () => {
@@ -29,6 +31,14 @@ describe('a turn that does not count', () => {
       'not approved',
     ],
     ['an interrupt that was not ours', say(message('x'), recorded.turnEnded('interrupted')), 'turn_failed', 'by itself'],
+    [
+      'an error that is only a text',
+      say(message('x'), recorded.turnEnded('failed', 'no space left')),
+      'turn_failed',
+      'no space left',
+    ],
+    ['an error of odd parts', say(message('x'), recorded.turnEnded('failed', ODD_ERROR)), 'turn_failed', 'it broke'],
+    ['an error that says nothing', say(message('x'), recorded.turnEnded('failed', 7)), 'turn_failed', 'without a reason'],
     ['an unknown end', say(message('x'), recorded.turnEnded('exploded')), 'agent_protocol_error', 'exploded'],
     ['an end that is too long to be read', [{ raw: tooLong }], 'agent_protocol_error', 'unreadable'],
   ];
@@ -49,6 +59,11 @@ describe('a turn that does not count', () => {
     const steps = say(usage(2), message('I looked at the goal.'), usage(3), completed);
     expect((await other.turn(await other.start(), steps)).result).toEqual({ ok: true });
     expect(other.received('command/exec')).toHaveLength(1);
+  });
+
+  it('unless only the error beside it cannot be read', async () => {
+    const steps = [...GOOD_TURN.slice(0, -1), ...say(recorded.turnEnded('completed', 'odd'))];
+    expect((await fake.turn(session, steps)).result).toEqual({ ok: true });
   });
 
   it('leaves the session fit for another one', async () => {

@@ -35,12 +35,22 @@ export type ThreadUsage = z.infer<typeof threadUsage>;
 const turnError = z.object({
   message: z.string(),
   /** A word, or an object with the word as its only key. */
-  codexErrorInfo: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
-  additionalDetails: z.string().nullish(),
+  codexErrorInfo: z
+    .union([z.string(), z.record(z.string(), z.unknown())])
+    .nullish()
+    .catch(undefined),
+  additionalDetails: z.string().nullish().catch(undefined),
 });
 export type TurnError = z.infer<typeof turnError>;
 
-const turnEnd = z.object({ status: z.string(), error: turnError.nullish() });
+/** Without its end a turn would wait until it counts as stalled: an error that cannot be read loses none. */
+const turnEnd = z.object({
+  status: z.string(),
+  error: z
+    .union([turnError, z.string().transform((message) => ({ message }))])
+    .nullish()
+    .catch(undefined),
+});
 export type TurnEnd = z.infer<typeof turnEnd>;
 
 const limitWindow = z.object({ usedPercent: z.number(), resetsAt: z.number().nullish() });
@@ -115,7 +125,10 @@ const READERS: Readonly<Record<string, z.ZodType<CodexNote>>> = {
     })),
 };
 
-export const threadAnswer = z.object({ thread: z.looseObject({ id: z.string().min(1) }), model: z.string().optional() });
+export const threadAnswer = z.object({
+  thread: z.looseObject({ id: z.string().min(1) }),
+  model: z.string().optional(),
+});
 export const turnAnswer = z.object({ turn: z.looseObject({ id: z.string().min(1) }) });
 export const accountAnswer = z.object({ account: z.looseObject({}).nullish(), requiresOpenaiAuth: z.boolean().default(false) });
 export const commandAnswer = z.object({ exitCode: z.number() });

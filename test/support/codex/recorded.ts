@@ -63,7 +63,7 @@ export function usage(requests: number, turnId = '$U', threadId = '$T'): Said {
   return { method: 'thread/tokenUsage/updated', params: { threadId, turnId, tokenUsage } };
 }
 
-export function turnEnded(status: string, error: object | null = null): Said {
+export function turnEnded(status: string, error: unknown = null): Said {
   return {
     method: 'turn/completed',
     params: { threadId: '$T', turn: { id: '$U', items: [], itemsView: 'notLoaded', status, error, durationMs: 223 } },
