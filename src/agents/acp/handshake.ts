@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AgentError } from '../../domain/model/errors.ts';
 import { JsonRpcClosedError, JsonRpcError, RPC_CODES, type JsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import type { SessionRequest } from '../../ports/agent.ts';
+import { LONGEST_SESSION_ID } from '../shared/json.ts';
 import { serverEntry } from './args.ts';
 import { channelsFor, currentChoice, planChoice, type Channel, type ChoiceName } from './choices.ts';
 import { complaintOf, kindOf, rpcError } from './classify.ts';
@@ -48,12 +49,17 @@ export async function openSession(parts: HandshakeParts, signal: AbortSignal): P
   const place = { cwd: parts.request.workspacePath, mcpServers: servers };
   const continued = await continueSession({ parts, agent, ways, ask, place, notices }, signal);
   const setup = continued?.setup ?? (await ask('session/new', place, sessionSetup));
-  const sessionId = continued?.sessionId ?? setup.sessionId ?? '';
-  if (sessionId === '') throw protocolError('session/new gave no session id');
+  const sessionId = continued?.sessionId ?? usableId(setup.sessionId);
   const model = await choose('model', parts.options.model, { sessionId, setup, ask, notices });
   await choose('mode', parts.options.mode, { sessionId, setup, ask, notices });
   const { wasLoaded = false } = continued ?? {};
   return { sessionId, model, ways, isResumed: continued !== null, wasLoaded, hasTools: servers.length > 0, notices };
+}
+
+function usableId(id = ''): string {
+  if (id === '') throw protocolError('session/new gave no session id');
+  if (id.length > LONGEST_SESSION_ID) throw protocolError(`session/new gave a session id of ${id.length} characters`);
+  return id;
 }
 
 /** With `onRefused` a refusal is an answer, unless the agent is not logged in or over its limit. */

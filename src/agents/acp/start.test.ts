@@ -282,6 +282,12 @@ describe('an agent that cannot be used', () => {
     ],
     ['no session id', `handlers['session/new'] = () => ({})`, 'agent_protocol_error', 'gave no session id'],
     [
+      'a session id without end',
+      `handlers['session/new'] = () => ({ sessionId: 'x'.repeat(3_000_000) })`,
+      'agent_protocol_error',
+      'gave a session id of 3000000 characters',
+    ],
+    [
       'an error at first',
       `handlers.initialize = () => fail(-32603, 'broken')`,
       'agent_protocol_error',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isBlank } from '../shared/blank.ts';
-import { countOf } from '../shared/json.ts';
+import { countOf, LONGEST_SESSION_ID } from '../shared/json.ts';
 
 /** What Codex says by itself, as far as it matters here. */
 export type CodexNote =
@@ -126,7 +126,7 @@ const READERS: Readonly<Record<string, z.ZodType<CodexNote>>> = {
 };
 
 export const threadAnswer = z.object({
-  thread: z.looseObject({ id: z.string().min(1) }),
+  thread: z.looseObject({ id: z.string().min(1).max(LONGEST_SESSION_ID) }),
   model: z.string().optional(),
 });
 export const turnAnswer = z.object({ turn: z.looseObject({ id: z.string().min(1) }) });

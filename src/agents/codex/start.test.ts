@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { threadAnswer } from './parse.ts';
 import { keepFakes, type FakeBehaviour } from '../../../test/support/codex/fake-app-server.ts';
 
 const { fakeCodex, cleanUp } = keepFakes();
@@ -17,6 +18,14 @@ describe('the start of a session', () => {
     const fake = fakeCodex();
     await expect(fake.start(behaviour)).rejects.toMatchObject({ kind, message: expect.stringContaining(text) as string });
     expect(fake.ledger.map((line) => line.split(' ')[0])).toEqual(['started', 'ended']);
+  });
+
+  it.each([
+    [0, false],
+    [36, true],
+    [3_000_000, false],
+  ])('takes an id of %s characters for that of a thread: %s', (length, taken) => {
+    expect(threadAnswer.safeParse({ thread: { id: 'x'.repeat(length) } }).success).toBe(taken);
   });
 
   it('waits no longer than an operator says who says less than the default', async () => {

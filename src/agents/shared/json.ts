@@ -40,3 +40,6 @@ export function countOf(value: unknown): number {
 export function amountOf(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;
 }
+
+/** The id of a conversation is stored, logged and shown: a longer one is none. */
+export const LONGEST_SESSION_ID = 1_000;
