@@ -340,4 +340,25 @@ describe('tool calls', () => {
     expect(count('tool_ended')).toBe(50);
     expect(notices()).toEqual(['19950 more tool calls are not shown']);
   });
+
+  it('are shown late where one goes on for which there was no room, with its end', () => {
+    const { stream, events, notices } = streamOf();
+    for (let call = 0; call < 60; call += 1) {
+      stream.toolStarted({ id: `${call}`, name: 'look' });
+      stream.toolEnded({ id: `${call}`, ok: true });
+    }
+    stream.toolStarted({ id: 'long', name: 'npm test', input: 'all' });
+    stream.toolStarted({ id: 'long', name: 'npm test', input: 'all' });
+    expect(events).toHaveLength(100);
+    vi.advanceTimersByTime(200);
+    stream.toolEnded({ id: 'long', ok: true });
+    stream.close();
+    vi.advanceTimersByTime(200);
+    expect(events.slice(100)).toEqual([
+      { type: 'tool_started', toolId: 'long', name: 'npm test', input: 'all' },
+      { type: 'tool_ended', toolId: 'long', name: 'npm test', ok: true },
+      { type: 'notice', text: '10 more tool calls are not shown' },
+    ]);
+    expect(notices()).toHaveLength(1);
+  });
 });

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import type { Mask } from '../../lib/http/index.ts';
 import { copyOf } from '../../lib/short-text.ts';
 import { createJoinedText, longestStart } from './joined-text.ts';
-import { createLatest, createRateLimit, type Allowance } from './rate-limit.ts';
+import { createHeld, createLatest, createRateLimit, type Allowance } from './rate-limit.ts';
 import { inputLine, maskedStart, outputLines } from './tool-text.ts';
 
 export type UsageEvent = Extract<AgentEvent, { type: 'usage' }>;
@@ -115,16 +115,34 @@ interface Calls {
   close(): void;
 }
 
-/** The tool calls of a turn. One that is not shown because there are too many has no end either. */
+/**
+ * The tool calls of a turn. One that is not shown because there are too many has no end either. The last of them is shown
+ * late if it is still under way then: while a call runs, the watch for stalled sessions waits longer.
+ */
 function createCalls(pass: (event: AgentEvent) => void, mask: Mask): Calls {
   const limit = createRateLimit(TOOLS);
   const open = new Map<string, { readonly name: string; readonly hasInput: boolean }>();
   let hidden = 0;
+  const hasRoom = (): boolean => open.size < MOST_OPEN && limit.take();
+  const held = createHeld<StartedCall>(1000 / TOOLS.perSecond, (call) => hasRoom() && show(call));
+
+  function show({ id, name, input }: StartedCall): true {
+    const toolId = shortId(id);
+    const line = inputLine(input, mask);
+    const shown = shortName(maskedStart(name, 2 * LONGEST_NAME, mask));
+    open.set(toolId, { name: shown, hasInput: line !== '' });
+    pass({ type: 'tool_started', toolId, name: shown, ...(line === '' ? {} : { input: line }) });
+    return true;
+  }
+
+  function hide(): void {
+    if (held.drop() !== null) hidden += 1;
+  }
 
   function end({ id, ok, input, output, durationMs }: EndedCall): void {
     const toolId = shortId(id);
     const call = open.get(toolId);
-    if (call === undefined) return;
+    if (call === undefined) return held.value()?.id === id ? hide() : undefined;
     open.delete(toolId);
     const line = call.hasInput ? '' : inputLine(input, mask);
     const lines = outputLines(output, mask);
@@ -140,20 +158,18 @@ function createCalls(pass: (event: AgentEvent) => void, mask: Mask): Calls {
   }
 
   return {
-    start({ id, name, input }) {
-      const toolId = shortId(id);
-      if (open.has(toolId)) return;
-      if (!limit.take() || open.size >= MOST_OPEN) {
-        hidden += 1;
+    start(call) {
+      if (open.has(shortId(call.id)) || held.value()?.id === call.id) return;
+      if (hasRoom()) {
+        show(call);
         return;
       }
-      const line = inputLine(input, mask);
-      const shown = shortName(maskedStart(name, 2 * LONGEST_NAME, mask));
-      open.set(toolId, { name: shown, hasInput: line !== '' });
-      pass({ type: 'tool_started', toolId, name: shown, ...(line === '' ? {} : { input: line }) });
+      hide();
+      held.put(call);
     },
     end,
     close() {
+      hide();
       for (const id of open.keys()) end({ id, ok: false });
       if (hidden > 0) pass({ type: 'notice', text: `${hidden} more tool calls are not shown` });
     },

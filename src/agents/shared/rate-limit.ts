@@ -55,3 +55,42 @@ export function createLatest<T>(allowance: Allowance, pass: (value: T) => void):
     },
   };
 }
+
+export interface Held<T> {
+  put(value: T): void;
+  value(): T | null;
+  /** Gives up what is held, and says what that was. */
+  drop(): T | null;
+}
+
+/** One value that there was no room for. It is offered again and again until it is taken. */
+export function createHeld<T>(everyMs: number, offer: (value: T) => boolean): Held<T> {
+  let held: T | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  function again(): void {
+    timer = undefined;
+    if (held === null) return;
+    if (offer(held)) held = null;
+    else arm();
+  }
+
+  function arm(): void {
+    timer ??= setTimeout(again, everyMs).unref();
+  }
+
+  return {
+    put(value) {
+      held = value;
+      arm();
+    },
+    value: () => held,
+    drop() {
+      const dropped = held;
+      held = null;
+      clearTimeout(timer);
+      timer = undefined;
+      return dropped;
+    },
+  };
+}
