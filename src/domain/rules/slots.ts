@@ -1,7 +1,8 @@
 import { holdsSlot } from '../model/claim.ts';
 import type { HoldReason, HoldVerdict } from '../model/hold.ts';
-import { normalState, sameState, type IssueRef } from '../model/issue.ts';
-import type { Live, State } from '../model/state.ts';
+import { normalState, sameState, stateIn, type IssueRef } from '../model/issue.ts';
+import type { Settings } from '../model/settings.ts';
+import { settingsFor, type Live, type State } from '../model/state.ts';
 
 /** Slots are checked last: a full house says nothing about the issue itself. */
 export function slotHold(state: State, issueState: string): HoldVerdict | null {
@@ -76,7 +77,7 @@ export function stateSlots(state: State, issueState: string): number {
   const name = normalState(issueState);
   const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
   if (limit === undefined) return globalSlots(state);
-  const used = [...state.live.values()].filter((live) => occupiesState(live, issueState)).length;
+  const used = [...state.live.values()].filter((live) => occupiesState(state, live, issueState)).length;
   return Math.max(0, Math.min(limit - used - usedElsewhere(state, issueState), globalSlots(state)));
 }
 
@@ -88,8 +89,8 @@ function usedElsewhere(state: State, issueState: string): number {
   if (state.occupied <= state.live.size) return 0;
   const others = [...state.claims.values()].filter((claim) => holdsSlot(claim) && !state.live.has(claim.issue.id));
   return others.filter(({ issue }) => {
-    const departed = state.departed.get(issue.id);
-    return departed ? occupiesState(departed, issueState) : sameState(issue.state, issueState);
+    const departed = state.departed.get(issue.id) ?? { issue, pickedFrom: issue.state };
+    return occupiesState(state, departed, issueState);
   }).length;
 }
 
@@ -98,16 +99,21 @@ export function isSlotTaken(held: HoldVerdict | undefined): boolean {
   return held?.reason === 'no_global_slot' || held?.reason === 'no_state_slot';
 }
 
-/** A run counts for the state it was picked from and for the one it is in. */
-function occupiesState(live: Live, issueState: string): boolean {
-  const wanted = normalState(issueState);
-  return normalState(live.pickedFrom) === wanted || normalState(live.issue.state) === wanted;
+/** A run counts for the state it was picked from, for the one it is moved to, also before that is done, and for the one it is in. */
+function occupiesState(state: State, { issue, pickedFrom }: Pick<Live, 'issue' | 'pickedFrom'>, issueState: string): boolean {
+  if (sameState(issue.state, issueState)) return true;
+  return enteredFrom(settingsFor(state, issue.id), pickedFrom).some((entered) => sameState(entered, issueState));
 }
 
 /** A dispatched issue takes a slot of its own state and of the in-progress state it is moved to. */
 function statesEntered(state: State, issueState: string): readonly string[] {
-  const { inProgressState } = state.settings.tracker;
-  return inProgressState === null ? [issueState] : [issueState, inProgressState];
+  return enteredFrom(state.settings, issueState);
+}
+
+/** Who works in a state that is not active, as a reaction does in the handoff state, is not moved. */
+function enteredFrom({ tracker }: Settings, issueState: string): readonly string[] {
+  const { inProgressState, activeStates } = tracker;
+  return inProgressState === null || !stateIn(activeStates, issueState) ? [issueState] : [issueState, inProgressState];
 }
 
 function verdict(reason: HoldReason, detail: string): HoldVerdict {
