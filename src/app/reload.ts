@@ -12,6 +12,7 @@ import type { Logger } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
 import { buildAdapters, type BuiltAdapters } from './build-adapters.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
+import { whileTold } from './check-tracker.ts';
 import { placeOfStates } from './named-states.ts';
 import { keepsToken } from './serve-http.ts';
 import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
@@ -29,7 +30,7 @@ export interface ReloadDeps {
 
 /**
  * Applies edits of the workflow file while the daemon runs, one after the other and each as the file is by then, so
- * that the newest content comes last. A broken edit is reported once and the last good one stays; one that could not
+ * that the newest content comes last. One that waits for its tracker gives way to the next. A broken edit is reported once and the last good one stays; one that could not
  * be tried because the tracker was out of reach is tried again at every poll, until it is applied or replaced.
  */
 export function followWorkflow(deps: ReloadDeps, first: BuiltAdapters, onGood: OnGood): () => void {
@@ -43,7 +44,7 @@ export function followWorkflow(deps: ReloadDeps, first: BuiltAdapters, onGood: O
   }
 
   const onChange = (): void => {
-    edits.forgetTold();
+    edits.giveWay();
     enqueue(() => true);
   };
   watchWorkflow(path, { onChange, seen: fingerprint }, stopped.signal);
@@ -64,8 +65,8 @@ interface Edits {
   apply(): Promise<void>;
   /** Whether the last edit could not be tried: the tracker was out of reach, or the file was written meanwhile. */
   isWaiting(): boolean;
-  /** The file was touched: what is wrong with it is worth telling again. */
-  forgetTold(): void;
+  /** The file was touched: what waits is not waited for any more, and what is wrong with it is worth telling again. */
+  giveWay(): void;
 }
 
 interface EditsContext {
@@ -78,24 +79,27 @@ interface EditsContext {
 function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext): Edits {
   const { path } = first.workflow;
   let current = first;
-  /** What the file held when it was last applied; null after an edit that was not. */
+  /** What the file held when it was last applied; null from the next edit on, until one is. */
   let applied: string | null = first.workflow.fingerprint;
   let isUntried = false;
   let told = '';
+  let trying = new AbortController();
 
   async function apply(): Promise<void> {
     if (stopped.aborted) return;
     const loaded = await readWorkflowFile(path, deps.env);
     isUntried = false;
     if (loaded.fingerprint === applied) return;
+    applied = null;
+    trying = new AbortController();
+    const signal = AbortSignal.any([stopped, trying.signal]);
     try {
       const workflow = requireGood(loaded);
       const built = await knownAs(await buildAdapters(workflow, deps.adapterDeps, current), deps.store);
-      if (built.tracker !== current.tracker) await built.tracker.preflight?.(stopped, { mustAnswer: true });
+      const next = await whileTold(built.tracker, tellWait, () => prove(built, signal));
       // The tracker may have taken its time: what was written meanwhile is tried instead, once it stays as it is.
       isUntried = (await readWorkflowFile(path, deps.env)).fingerprint !== loaded.fingerprint;
       if (isUntried) return;
-      const next = await settleIdentity(built, deps.store, stopped);
       warnOfRestart(keysForNextStart(current, next, first), deps.logger);
       await onGood(next);
       current = next;
@@ -105,12 +109,22 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
       tellIfPublic(next, deps.logger);
       deps.announce({ name: 'workflow:file:reloaded', facts: { path } });
     } catch (error) {
-      if (!stopped.aborted) reject(error, loaded);
+      if (!signal.aborted) reject(error, loaded);
     }
   }
 
+  /** Its tracker answers, and says which project it is. */
+  async function prove(built: BuiltAdapters, signal: AbortSignal): Promise<BuiltAdapters> {
+    if (built.tracker !== current.tracker) await built.tracker.preflight?.(signal, { mustAnswer: true });
+    return settleIdentity(built, deps.store, signal);
+  }
+
+  /** Not of one that was told to be rejected: its cause says more. */
+  function tellWait(kind: string): void {
+    if (told === '') deps.announce({ name: 'workflow:file:awaited', facts: { path, kind } });
+  }
+
   function reject(error: unknown, edit: LoadedWorkflow): void {
-    applied = null;
     isUntried = isOutOfReach(error);
     const facts = rejection(error, edit);
     if (facts.problems.join('\n') === told) return;
@@ -121,7 +135,8 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
   return {
     apply,
     isWaiting: () => isUntried,
-    forgetTold() {
+    giveWay() {
+      trying.abort();
       told = '';
     },
   };

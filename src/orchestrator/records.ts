@@ -147,6 +147,8 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
   'tracker:records:left': ({ label, ...counts }) =>
     warn('records of another tracker are left alone', { identity: label, ...counts }),
   'workflow:file:reloaded': ({ path }) => info('workflow reloaded', { workflow_path: path }),
+  'workflow:file:awaited': ({ path, kind }) =>
+    warn('workflow edit waits for its tracker, the last good one stays in force', { workflow_path: path, tracker_kind: kind }),
   'workflow:file:rejected': ({ path, problems, faults: [first] }) =>
     error('workflow edit rejected, the last good one stays in force', {
       workflow_path: path,

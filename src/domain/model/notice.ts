@@ -128,6 +128,8 @@ export interface Notices {
   'forge:request:made': { kind: string; result: 'success' | 'error' };
   'tracker:quotas:read': { quotas: readonly Quota[] };
   'workflow:file:reloaded': { path: string };
+  /** An edit is not in force yet: its tracker takes long to prove itself. */
+  'workflow:file:awaited': { path: string; kind: string };
   'workflow:file:rejected': { path: string; problems: readonly string[]; faults: readonly ProblemFacts[] };
   /** A person asked for something and was answered. */
   'operator:request:answered': { id: string; request: OperatorRequest; by: string; answer: OperatorAnswer };

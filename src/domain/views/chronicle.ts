@@ -113,6 +113,8 @@ export function troubleOf({ name, facts }: Notice, at: number): ToldTrouble | nu
       return { what: 'preflight', text: facts.problem };
     case 'poll:preflight:passed':
       return { what: 'preflight', text: null };
+    case 'workflow:file:awaited':
+      return { what: 'workflow', text: `the last edit waits for its tracker, which has not answered yet; ${IF_SILENT}` };
     case 'workflow:file:rejected':
       return { what: 'workflow', text: `the last edit is rejected: ${facts.problems.join(' | ')}`, place: placeOf(facts.faults) };
     case 'workflow:file:reloaded':
