@@ -13,7 +13,7 @@ import { onOperatorAsked } from './events/on-operator.ts';
 import { onOutboxAnswered, waitsForWritesUntil } from './events/on-outbox.ts';
 import { fillSlots, onCandidateRead } from './events/fill-slots.ts';
 import { onBlockersAnswered, onPollAnswered, onWentOn } from './events/on-poll.ts';
-import { pollAgain } from './events/poll-stages.ts';
+import { dropCandidates, pollAgain } from './events/poll-stages.ts';
 import { onInspected } from './events/on-reaction.ts';
 import { onIssueRead } from './events/on-retry-due.ts';
 import { onRunProgress } from './events/on-run.ts';
@@ -98,7 +98,10 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
 /** New settings hold for everything from here on; runs keep what they started with. A poll follows at once. */
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {
   const { reactions } = draft.state.settings;
-  if (!event.isSame) wakeAwaiting(draft);
+  if (!event.isSame) {
+    wakeAwaiting(draft);
+    dropCandidates(draft);
+  }
   change(draft, { settings: event.settings, outdated: screenedReads(draft.state.pending) });
   lookAgain(draft);
   lookAfterEdit(draft, reactions);

@@ -8,7 +8,7 @@ import { parkStopped } from './events/on-operator.ts';
 import { queueNews, startNews } from './rules/news.ts';
 import { lookWithinInterval } from './reactions/look-sooner.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
-import type { PollState } from './model/poll.ts';
+import { NO_QUEUE, type PollState } from './model/poll.ts';
 import type { Settings } from './model/settings.ts';
 import { NO_TOTALS, type State } from './model/state.ts';
 
@@ -138,7 +138,7 @@ function firstPoll(now: number): PollState {
     blockersReadAt: new Map(),
     readInVainAt: new Map(),
     cleanupAt: now,
-    queue: { lanes: [], fruitless: 0 },
+    queue: NO_QUEUE,
     postponed: null,
     pacedTo: null,
     waitsUntil: -Infinity,

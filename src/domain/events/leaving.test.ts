@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createPlayer } from '../../../test/support/core.ts';
+import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { isRetired } from '../decide.ts';
+import type { Issue } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
+import { inDispatchOrder } from '../rules/dispatch-order.ts';
 
 const first = settingsWith({ tracker: { comments: { onDispatch: false, onCompletion: true, onFailure: false } } });
 
@@ -67,6 +69,60 @@ describe('an edit while an issue is read', () => {
     expect(player.state.live.size).toBe(0);
     player.poll([read.value]);
     expect(player.state.live.has('2')).toBe(true);
+  });
+});
+
+describe('an edit while candidates are listed', () => {
+  const edit = (player: Player, isSame = false): void =>
+    player.send({ type: 'settings-changed', settings: { ...player.state.settings }, isSame });
+  const answer = (player: Player, issue: Issue, states: Readonly<Record<string, string>> = {}): void =>
+    player.send({
+      type: 'poll-answered',
+      candidates: { ok: true, value: inDispatchOrder([issue]) },
+      states: { ok: true, value: new Map(Object.entries(states)) },
+      preflightProblem: null,
+    });
+
+  it('has them listed anew: the list may hold issues that the new settings leave out', () => {
+    const player = createPlayer(settingsWith());
+    player.poll([issueWith({ id: '1' })]);
+    player.after(30_000);
+    edit(player);
+    answer(player, issueWith({ id: '2' }), { 1: 'done' });
+    expect(player.asked('stop-run')).toMatchObject([{ issueId: '1', reason: 'terminal' }]);
+    expect(player.everAsked('start-run')).toHaveLength(1);
+    player.after(0);
+    expect(player.asked('poll')).toHaveLength(1);
+    answer(player, issueWith({ id: '3' }));
+    expect(player.state.live.has('3')).toBe(true);
+  });
+
+  it('the same where their blockers are read by then', () => {
+    const player = createPlayer(settingsWith());
+    player.poll([issueWith({ id: '1', blockedBy: null })]);
+    expect(player.asked('read-blockers')).toHaveLength(1);
+    edit(player);
+    player.send({ type: 'blockers-answered', blockers: new Map([['1', { ok: true, value: [] }]]) });
+    expect(player.state.live.size).toBe(0);
+    player.after(0);
+    expect(player.asked('poll')).toHaveLength(1);
+  });
+
+  it('what waits for a slot is not started from the list before either', () => {
+    const player = createPlayer(settingsWith({ agent: { maxConcurrentAgents: 1 } }));
+    player.poll([issueWith({ id: '1' }), issueWith({ id: '2' })]);
+    edit(player);
+    player.exit('1');
+    player.send(answerHandoff(player.state, '1'));
+    expect(player.everAsked('read-candidate')).toEqual([]);
+  });
+
+  it('but an edit that says the same drops none', () => {
+    const player = createPlayer(settingsWith());
+    player.after(0);
+    edit(player, true);
+    answer(player, issueWith({ id: '1' }));
+    expect(player.state.live.has('1')).toBe(true);
   });
 });
 

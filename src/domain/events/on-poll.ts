@@ -125,12 +125,13 @@ export function onWentOn(draft: Draft): void {
   walk(draft);
 }
 
-/** Walks over the candidates, one slice at a time. */
+/** Walks over the candidates, one slice at a time. Those that were listed before an edit are listed anew. */
 function walk(draft: Draft): void {
   const { inFlight } = draft.state.poll;
   if (inFlight === null) return;
   const { stage } = inFlight;
   if (draft.state.lifecycle === 'draining') changePoll(draft, { inFlight: null });
+  else if (inFlight.isOutdated && stage.at !== 'reading') changePoll(draft, { inFlight: null, nextAt: draft.now });
   else if (stage.at === 'choosing') choose(draft, stage);
   else if (stage.at === 'dispatching') dispatch(draft, inFlight, stage);
 }

@@ -1,6 +1,6 @@
 import { announce, changePoll, type Draft } from '../draft.ts';
 import type { Fault } from '../model/fault.ts';
-import type { PollInFlight, PollStage } from '../model/poll.ts';
+import { NO_QUEUE, type PollInFlight, type PollStage } from '../model/poll.ts';
 import { remedyFor } from '../model/remedies.ts';
 import type { State } from '../model/state.ts';
 import { LONGEST_WAIT_MS } from '../rules/quota.ts';
@@ -10,6 +10,12 @@ import { pollInterval } from './on-quotas.ts';
 export function pollAgain(draft: Draft, at: number): void {
   const { inFlight, nextAt } = draft.state.poll;
   changePoll(draft, inFlight ? { inFlight: { ...inFlight, again: true } } : { nextAt: Math.min(nextAt, at) });
+}
+
+/** What was listed under other settings is not started from: neither what waits for a slot, nor what a poll under way brings. */
+export function dropCandidates(draft: Draft): void {
+  const { inFlight } = draft.state.poll;
+  changePoll(draft, { queue: NO_QUEUE, inFlight: inFlight && { ...inFlight, isOutdated: true } });
 }
 
 /** The poll under way goes on with this. */

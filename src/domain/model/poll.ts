@@ -58,6 +58,8 @@ export interface PollInFlight {
   readonly left?: ReadonlySet<string>;
   /** Something changed since this poll began, which it may have read before that: another one follows at once. */
   readonly again?: true;
+  /** The settings are others since: its candidates were listed by the ones before. */
+  readonly isOutdated?: true;
   readonly stage: PollStage;
 }
 
@@ -101,6 +103,8 @@ export interface SlotQueue {
   /** Reads since the last poll that led to no start. */
   readonly fruitless: number;
 }
+
+export const NO_QUEUE: SlotQueue = { lanes: [], fruitless: 0 };
 
 export interface Lane {
   /** Those that wait for something else are passed over. */
