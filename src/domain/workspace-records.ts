@@ -53,6 +53,7 @@ export function removeWorkspaceOf(draft: Draft, issue: Pick<IssueRef, 'id' | 'id
     title: issue.title,
     why,
     recorded: records.length > 0,
+    paths: records.map(({ path }) => path).filter((path) => hostPathOf(path).host === null),
     hosts: records.flatMap(({ path }) => hostPathOf(path).host ?? []),
   });
 }

@@ -57,6 +57,7 @@ const ONE_OF_EACH: { readonly [Name in AskedName]: Extract<AskedEffect, { do: Na
     title: 't',
     why: 'w',
     recorded: true,
+    paths: ['/w/T-1'],
     hosts: [],
   },
 };
@@ -211,7 +212,7 @@ describe('every effect that is asked for', () => {
         return Promise.resolve(new Map(ids.map((id) => [id, id === '1' ? 'Done' : 'todo'])));
       },
     };
-    const workspaces = { list: () => Promise.resolve(names), namesOf: (identifier: string) => [identifier] };
+    const workspaces = { list: () => Promise.resolve(names), has: () => false, namesOf: (identifier: string) => [identifier] };
     const { reported, interpret } = interpreterWith(tracker, { workspaces, identity: 'x' });
     const known = ['1', '2', '3'].map((id) => ({
       issueId: id,
@@ -272,6 +273,19 @@ describe('every effect that is asked for', () => {
         fault === null ? { type: expect.stringContaining('-answered') } : { fault: { kind: fault } },
       );
     });
+  });
+
+  it('sweep asks about every directory that is still there, whatever root it was made under', async () => {
+    const fetchIssueStatesByIds = (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, 'done'])));
+    const workspaces = { has: (place: string) => place !== '/now/T-3' };
+    const { reported, interpret } = interpreterWith({ fetchIssueStatesByIds }, { workspaces, identity: 'x' });
+    const recorded = ['/now/T-1', '/before/T-2', '/now/T-3', 'far:/there/T-4'];
+    interpret({ do: 'sweep', workspaces: recorded.map((path) => ({ issueId: path.slice(-1), path })), waiting: [] });
+    await expect.poll(() => reported).toHaveLength(1);
+    const states = new Map(['1', '2', '4'].map((id) => [id, 'done']));
+    expect(reported).toEqual([
+      { type: 'sweep-answered', states: { ok: true, value: states }, missing: ['/now/T-3'], waiting: [] },
+    ]);
   });
 
   it('read-terminal asks the tracker nothing where no directory is', async () => {

@@ -3,6 +3,7 @@ import type { EffectNamed } from '../domain/model/effect.ts';
 import type { AnswerTo, TerminalIssue } from '../domain/model/event.ts';
 import { hostPathOf } from '../domain/model/host-path.ts';
 import { stateIn } from '../domain/model/issue.ts';
+import type { Workspaces } from '../ports/workspace.ts';
 import { answer } from './answer.ts';
 import type { InterpretDeps } from './effect-deps.ts';
 
@@ -15,9 +16,8 @@ export async function readTerminal(
   effect: EffectNamed<'read-terminal'>,
 ): Promise<AnswerTo<'read-terminal'>> {
   const { tracker, workspaces, identity } = deps.adapters();
-  // Of another host nobody knows from here; it is asked when the workspace is to be removed.
-  const elsewhere = effect.workspaces.filter(({ path }) => hostPathOf(path).host !== null);
-  const names = new Set([...(await workspaces.list()), ...elsewhere.map(({ path }) => directoryName(path))]);
+  const recorded = effect.workspaces.filter(({ path }) => isThere(workspaces, path));
+  const names = new Set([...(await workspaces.list()), ...recorded.map(({ path }) => directoryName(path))]);
   const known = effect.workspaces.filter(({ path }) => names.has(directoryName(path)));
   if (tracker.finishedAreCostly && known.length <= FEW_WORKSPACES && new Set(known.map(({ path }) => path)).size === names.size)
     return { type: 'cleanup-answered', issues: { ok: true, value: await finishedAmong(deps, known, effect.states) } };
@@ -46,14 +46,16 @@ async function finishedAmong(
 /** Asks only about workspaces that are still there, and about what waits. */
 export async function sweep(deps: InterpretDeps, { workspaces, waiting }: EffectNamed<'sweep'>): Promise<AnswerTo<'sweep'>> {
   const adapters = deps.adapters();
-  const names = new Set(await adapters.workspaces.list());
-  // Of another host nobody knows from here; it is asked when the workspace is to be removed.
-  const isThere = ({ path }: { readonly path: string }): boolean =>
-    hostPathOf(path).host !== null || names.has(directoryName(path));
-  const ids = [...workspaces.filter(isThere).map(({ issueId }) => issueId), ...waiting];
-  const missing = workspaces.filter((workspace) => !isThere(workspace)).map(({ path }) => path);
+  const there = new Set(workspaces.filter(({ path }) => isThere(adapters.workspaces, path)));
+  const ids = [...[...there].map(({ issueId }) => issueId), ...waiting];
+  const missing = workspaces.filter((workspace) => !there.has(workspace)).map(({ path }) => path);
   const states = ids.length === 0 ? new Map<string, string>() : await adapters.tracker.fetchIssueStatesByIds(ids, deps.killed);
   return { type: 'sweep-answered', states: { ok: true, value: states }, missing, waiting };
+}
+
+/** Of another host nobody knows from here; it is asked when the workspace is to be removed. */
+function isThere(workspaces: Pick<Workspaces, 'has'>, path: string): boolean {
+  return hostPathOf(path).host !== null || workspaces.has(path);
 }
 
 function directoryName(path: string): string {
@@ -66,9 +68,9 @@ export async function removeIssueWorkspace(
   effect: EffectNamed<'remove-workspace'>,
 ): Promise<AnswerTo<'remove-workspace'>> {
   const { workspaces, hooks, identity: tracker } = deps.adapters();
-  const { issueId, identifier, title, why, recorded, hosts } = effect;
+  const { issueId, identifier, title, why, recorded, paths, hosts } = effect;
   const removal = await answer(
-    workspaces.remove({ tracker, issueId, identifier, title, attempt: 0, hooks, recorded, hosts }, deps.killed),
+    workspaces.remove({ tracker, issueId, identifier, title, attempt: 0, hooks, recorded, paths, hosts }, deps.killed),
   );
   if (!removal.ok) return { type: 'workspace-removed', issueId, identifier, path: '', why, aside: null, outcome: removal };
   const { removed, path, aside } = removal.value;

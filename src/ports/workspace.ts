@@ -19,7 +19,8 @@ export interface Workspaces {
   afterRun(subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
   /**
    * Runs `before_remove` (a failure is only logged) and deletes the issue's own directory. One that nobody marked is moved
-   * aside, unless we know to have made it; one that was made for another is left alone. A missing one is fine.
+   * aside, unless we know to have made it; one that was made for another is left alone. A missing one is fine. The same for
+   * those that were recorded under a root that was configured before.
    */
   remove(subject: RemovalSubject, signal: AbortSignal): Promise<Removal>;
   /** Runs one verification command in a workspace: whether it passed, and the end of what it printed. */
@@ -41,11 +42,15 @@ export interface Workspaces {
   deliver(subject: WorkspaceSubject, signal: AbortSignal): Promise<ScmRecord | null>;
   /** Names of the directories under the root. */
   list(): Promise<readonly string[]>;
+  /** Whether a directory that was recorded is still there, also under a root that was configured before. */
+  has(path: string): boolean;
 }
 
 export interface RemovalSubject extends WorkspaceSubject {
   /** Whether we know to have made it, marked or not. */
   readonly recorded?: boolean;
+  /** Where on this machine it was made, as recorded. */
+  readonly paths?: readonly string[];
   /** The hosts that hold it as far as we know; none for this machine. */
   readonly hosts?: readonly string[];
 }

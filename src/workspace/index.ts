@@ -6,21 +6,18 @@ import type { ProcessLedger } from '../ports/agent.ts';
 import type { Cut } from '../lib/http/index.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import type { Logger } from '../ports/runtime.ts';
-import type { Removal, Workspaces, WorkspaceSubject } from '../ports/workspace.ts';
-import { codeOf, DATA_FOLDER, hasDirectory, look, realRoot } from './containment.ts';
+import type { Workspaces, WorkspaceSubject } from '../ports/workspace.ts';
+import { codeOf, DATA_FOLDER, look, realRoot } from './containment.ts';
 import type { Delivery } from './delivery.ts';
-import { clearOldRemovals, moveAside } from './aside.ts';
-import { createHookRunner, type RunHook } from './hooks.ts';
-import { dropMark } from './marks.ts';
-import { chooseDirectory, findOwnDirectory, findUnmarked, type DirectoryChoice, type SignedRoot } from './choose-directory.ts';
+import { createHookRunner } from './hooks.ts';
+import { chooseDirectory, findOwnDirectory, type DirectoryChoice, type SignedRoot } from './choose-directory.ts';
 import { isWorkspaceKey, workspaceNames } from './key.ts';
 import { prepareWorkspace } from './prepare.ts';
 import { createEarlierFiles } from './earlier-files.ts';
-import { removeWorkspace } from './remove.ts';
+import { removeFor } from './remove-for.ts';
 import { diskProblemOf, findReachProblem, findRootProblem } from './root.ts';
 import { readScmFile } from './scm-file.ts';
 import { readStatusFile } from './status-file.ts';
-import { clearUnfinished } from './unfinished.ts';
 import { runVerification } from './verify.ts';
 import { createWorkBefore } from './work-before.ts';
 import { dropWorkNote } from './work-note.ts';
@@ -65,13 +62,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
   return {
     findProblem: async () => (await findRootProblem(root)) ?? (user && findReachProblem(root, user)),
     namesOf: workspaceNames,
-    async pathFor(subject) {
-      try {
-        return chooseDirectory(place(), subject).path;
-      } catch {
-        return null;
-      }
-    },
+    pathFor: async (subject) => pathIn(place, subject),
     prepare: (subject, signal) =>
       attempt('prepare', () => prepareWorkspace(place(), subject, { delivery, runHook, user }, signal)),
     beforeRun: (subject, signal) =>
@@ -93,6 +84,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
       await orWarn(deps.logger, subject, async () => runHook('after_run', subject, own(subject), signal));
     },
     remove: (subject, signal) => attempt('remove', () => removeFor(place(), subject, { ...deps, runHook, user }, signal)),
+    has: (recorded) => look(recorded)?.isDirectory() === true,
     verify: (check, signal) => attempt('verification', () => runVerification(check, deps, signal)),
     readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
     readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
@@ -108,6 +100,14 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     },
     list: () => attempt('list', () => listWorkspaces(root)),
   };
+}
+
+function pathIn(place: () => SignedRoot, subject: WorkspaceSubject): string | null {
+  try {
+    return chooseDirectory(place(), subject).path;
+  } catch {
+    return null;
+  }
 }
 
 /** What comes after a run cannot fail it any more. */
@@ -138,41 +138,6 @@ function isRemade(workspace: string, before: string): boolean {
 function gone({ identifier }: WorkspaceSubject): WorkspaceError {
   const detail = `the workspace of ${identifier} is gone; it is made again at the next attempt`;
   return new WorkspaceError('missing', detail, { retryable: true });
-}
-
-/** Removes what is the issue's own; what nobody marked is moved aside, what is another's is not touched. */
-async function removeFor(
-  place: SignedRoot,
-  subject: WorkspaceSubject & { readonly recorded?: boolean },
-  {
-    removedDays,
-    runHook,
-    user,
-  }: Pick<WorkspaceDeps, 'removedDays'> & { readonly runHook: RunHook; readonly user: ProgramUser | null },
-  signal: AbortSignal,
-): Promise<Removal> {
-  await clearOldRemovals(place.root, removedDays, Date.now());
-  const unmarked = findUnmarked(place, subject);
-  const own = findOwnDirectory(place, subject) ?? (subject.recorded === true ? unmarked : null);
-  if (own) {
-    const { removed } = await removeWorkspace(own.path, subject, { runHook, user }, signal);
-    // One that is there again was made for another issue meanwhile, and so was its mark.
-    if (look(own.path) === null) {
-      dropMark(place.root, own.name);
-      dropWorkNote(place.root, own.name);
-    }
-    return { removed, path: own.path, aside: null };
-  }
-  if (!unmarked) {
-    for (const name of workspaceNames(subject.identifier, subject.tracker)) forgetUnfinished(path.join(place.root, name));
-    return { removed: false, path: '', aside: null };
-  }
-  return { removed: true, path: unmarked.path, aside: await moveAside(place.root, unmarked.name, Date.now()) };
-}
-
-/** A crash may have left its note after the directory was gone. */
-function forgetUnfinished(directory: string): void {
-  if (!hasDirectory(directory)) clearUnfinished(directory);
 }
 
 async function listWorkspaces(root: string): Promise<readonly string[]> {

@@ -90,6 +90,8 @@ export type AskedEffect =
       readonly why: string;
       /** Whether we know to have made one, marked or not. */
       readonly recorded: boolean;
+      /** Where on this machine they are. */
+      readonly paths: readonly string[];
       /** The hosts that hold one as far as we know; none for this machine. */
       readonly hosts: readonly string[];
     };

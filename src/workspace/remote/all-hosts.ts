@@ -31,7 +31,7 @@ export function createWorkspacesOfWorkers(here: Workspaces, removeOn: RemoveOn):
       const hosts = subject.hosts ?? [];
       if (hosts.length === 0) return here.remove(subject, signal);
       const askHost = async (host: string): Promise<Removal> => {
-        const removal = await removeOn(host, subject, signal);
+        const removal = await removeOn(host, { ...subject, paths: [] }, signal);
         return { ...removal, path: hostPathText(host, removal.path) };
       };
       // Of the same name on this machine only what is marked as the issue's own is removed.

@@ -84,6 +84,8 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
       if (bare !== null && before !== undefined && bare !== before) throw gone(far, subject);
       return null;
     },
+    // Nobody knows from here: the host is asked when the workspace is to be removed.
+    has: () => true,
     async list() {
       return linesOf(await far.run(scripts.LIST, [], AbortSignal.timeout(FIRST_LOOK_MS))).filter(isWorkspaceKey);
     },
