@@ -114,17 +114,17 @@ function idOf({ issue }: Other): string {
   return issue.id;
 }
 
-/** Whether it is let go once its issue has moved in the tracker. */
+/** Whether a move of its issue in the tracker changes what is to be said of it. */
 function isMovable(other: Other): boolean {
-  return 'parkedAt' in other || ('phase' in other && other.phase === 'waiting');
+  return !('phase' in other) || other.phase === 'waiting';
 }
 
 function ofOther(around: Around, other: Other, at: string | undefined): Explanation {
   const { state, waitOf } = around;
   const { tracker } = state.settings;
-  if ('armedAt' in other) return ofWatched(tracker, other);
   const issue = at ? refIn(other.issue, at) : other.issue;
   if (at && stateIn(tracker.terminalStates, at)) return ofTerminal(issue);
+  if ('armedAt' in other) return ofWatched(tracker, other, at);
   if ('parkedAt' in other) return entry(issue, 'parked', `${other.reason}: ${other.detail}`, { since: other.parkedAt });
   if (other.phase === 'waiting') return ofWaiting(state, { ...other, issue }, claimHold(around, { ...other, issue }));
   const wait = other.phase === 'running' ? waitOf(other.runId) : null;
@@ -135,10 +135,17 @@ function ofTerminal(issue: Pick<IssueRef, 'identifier' | 'state'>): Explanation 
   return entry(issue, 'terminal', `state "${issue.state}" is a terminal state`, {});
 }
 
-function ofWatched({ handoffState }: TrackerSettings, { issue, mergeRequest, armedAt }: Watch): Explanation {
+/** A reaction works on from the handoff state and from an active one. Where nobody told its state, it was left in the former. */
+function ofWatched(tracker: TrackerSettings, { issue, mergeRequest, armedAt }: Watch, told: string | undefined): Explanation {
+  const { handoffState, activeStates } = tracker;
   const { owner, repo, number } = mergeRequest;
-  const at = handoffState ?? issue.state;
-  return entry({ ...issue, state: at }, 'handed_off', `merge request ${owner}/${repo}#${number} is watched`, { since: armedAt });
+  const at = told ?? handoffState ?? issue.state;
+  const watched = `merge request ${owner}/${repo}#${number} is watched`;
+  if (told === undefined || stateIn(handoffState === null ? activeStates : [...activeStates, handoffState], told))
+    return entry({ ...issue, state: at }, 'handed_off', watched, { since: armedAt });
+  const place = at === '' ? 'the issue has no state' : `state "${at}" is neither an active state nor the handoff state`;
+  const found = entry({ ...issue, state: at }, 'not_active', `${place}; ${watched}, no turn for it starts from there`, {});
+  return handoffState === null ? found : { ...found, remedy: `move the issue back to "${handoffState}"` };
 }
 
 const PHASES = { running: 'running', 'handing-off': 'handing_off' } as const;
