@@ -275,6 +275,25 @@ describe('every effect that is asked for', () => {
     });
   });
 
+  it('poll asks the present tracker for what runs where the credential that it began with is refused by now', async () => {
+    const refused = new TrackerError({
+      kind: 'tracker_auth_error',
+      method: 'GET',
+      path: '/issues/1',
+      detail: '401',
+      status: 401,
+    });
+    const present = {
+      fetchCandidateIssues: () => Promise.resolve([]),
+      fetchIssueStatesByIds: (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, 'done']))),
+    };
+    const own = { ...present, fetchIssueStatesByIds: () => Promise.reject(refused) };
+    const { reported, interpret } = interpreterWith(present, {}, own);
+    interpret({ do: 'poll', lookups: ['1'], ofOlder: [{ settings, ids: ['1'] }] });
+    const states = { ok: true, value: new Map([['1', 'done']]) };
+    await expect.poll(() => reported).toMatchObject([{ type: 'poll-answered', olderStates: [{ ids: ['1'], states }] }]);
+  });
+
   it('sweep asks about every directory that is still there, whatever root it was made under', async () => {
     const fetchIssueStatesByIds = (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, 'done'])));
     const workspaces = { has: (place: string) => place !== '/now/T-3' };

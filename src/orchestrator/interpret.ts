@@ -6,7 +6,6 @@ import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
 import { countClosed, sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import { isNotification } from '../domain/model/notification.ts';
 import type { Spent } from '../domain/model/run.ts';
-import type { Settings } from '../domain/model/settings.ts';
 import { CANDIDATES_PER_SLICE } from '../domain/model/poll.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { answer } from './answer.ts';
@@ -101,10 +100,13 @@ function olderTrackers(deps: InterpretDeps, { ofOlder = [] }: EffectNamed<'poll'
   return older;
 }
 
-function statesOf(deps: InterpretDeps, tracker: Tracker, ids: readonly string[]): Promise<Answer<ReadonlyMap<string, string>>> {
+function statesOf(deps: InterpretDeps, own: Tracker, ids: readonly string[]): Promise<Answer<ReadonlyMap<string, string>>> {
   if (ids.length === 0) return answer(Promise.resolve(new Map<string, string>()));
-  const closed = new Set<string>();
-  return answer(tracker.fetchIssueStatesByIds(ids, deps.killed, closed).then((states) => countClosed(states, closed)));
+  const read = async (tracker: Tracker): Promise<ReadonlyMap<string, string>> => {
+    const closed = new Set<string>();
+    return countClosed(await tracker.fetchIssueStatesByIds(ids, deps.killed, closed), closed);
+  };
+  return answer(orByPresent(deps, own, read));
 }
 
 /** In slices with a pause after each, as candidates may be many. */
@@ -152,7 +154,7 @@ async function findIssue(deps: InterpretDeps, issueId: string): Promise<Issue | 
 /** Reads the state once more before writing, so that a terminal or moved issue is never overwritten. */
 async function handOff(deps: InterpretDeps, effect: EffectNamed<'hand-off'>): Promise<AnswerTo<'hand-off'>> {
   const { issue, handoff, settings, begun } = effect;
-  const outcome = await asRun(deps, settings, (tracker, isSecond) =>
+  const outcome = await orByPresent(deps, deps.adaptersOf(settings).tracker, (tracker, isSecond) =>
     moveOn(tracker, { ...effect, begun: begun || isSecond }, deps.killed),
   );
   return { type: 'handoff-answered', issueId: issue.id, runId: handoff.runId, outcome };
@@ -176,28 +178,27 @@ async function moveOn(
 }
 
 /**
- * Writes with the tracker that the run began with. Where an edit replaced that one and its credential is refused by now, as
- * after a key was changed, the present one is tried once: both are of the identity that this loop is for.
+ * Asks the tracker that a run began with. Where an edit replaced that one and its credential is refused by now, as after a
+ * key was changed, the present one is asked once: both are of the identity that this loop is for.
  */
-async function asRun<T>(
+async function orByPresent<T>(
   deps: InterpretDeps,
-  settings: Settings,
-  write: (tracker: Tracker, isSecond: boolean) => Promise<T>,
+  own: Tracker,
+  request: (tracker: Tracker, isSecond: boolean) => Promise<T>,
 ): Promise<T> {
-  const { tracker } = deps.adaptersOf(settings);
   try {
-    return await write(tracker, false);
+    return await request(own, false);
   } catch (error) {
     const present = deps.adapters().tracker;
     const isRefused = error instanceof TrackerError && error.kind === 'tracker_auth_error';
-    if (!isRefused || present === tracker) throw error;
-    return write(present, true);
+    if (!isRefused || present === own) throw error;
+    return request(present, true);
   }
 }
 
 async function writeOut(deps: InterpretDeps, { entry, settings }: EffectNamed<'write-out'>): Promise<AnswerTo<'write-out'>> {
   if (isNotification(entry)) await deps.adapters().notifier.send(entry, deps.killed);
-  else await asRun(deps, settings, (tracker) => send(tracker, entry, deps.killed));
+  else await orByPresent(deps, deps.adaptersOf(settings).tracker, (tracker) => send(tracker, entry, deps.killed));
   return { type: 'outbox-answered', id: entry.id, fault: null };
 }
 
