@@ -1,5 +1,12 @@
 import { change, closeDraft, openDraft, putClaim, putWaiting, type Draft } from './draft.ts';
-import { earliestDue, holdsSlot, type WorkspaceRecord } from './model/claim.ts';
+import {
+  earliestDue,
+  holdsSlot,
+  type Handoff,
+  type HandoffClaim,
+  type WaitingClaim,
+  type WorkspaceRecord,
+} from './model/claim.ts';
 import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
 import { clampDueTimes } from './events/clock-set.ts';
@@ -8,7 +15,9 @@ import { parkStopped } from './events/on-operator.ts';
 import { queueNews, startNews } from './rules/news.ts';
 import { lookWithinInterval } from './reactions/look-sooner.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
+import { stateIn } from './model/issue.ts';
 import { NO_QUEUE, type PollState } from './model/poll.ts';
+import { CONTINUATION_MS } from './rules/backoff.ts';
 import type { Settings } from './model/settings.ts';
 import { NO_TOTALS, type State } from './model/state.ts';
 
@@ -38,14 +47,49 @@ export function recover(
   const draft = openDraft(rested, now);
   const error = delayMs > 0 ? NEW_LEADER_ERROR : RESTART_ERROR;
   draft.writes.push({ write: 'interrupt-runs', at: now });
-  for (const claim of draft.state.claims.values())
+  for (const claim of draft.state.claims.values()) {
     if (claim.phase === 'running') requeue(draft, claim.issue.id, { delayMs, error });
+    else retarget(draft, claim);
+  }
   clampDueTimes(draft);
   keepWaiting(draft);
   lookAgain(draft);
   lookWithinInterval(draft);
   queueNews(draft, rested, startNews(rested));
   return closeDraft(draft);
+}
+
+/** A handoff to a state that is configured no more goes to the present one; without any, the issue is worked on. */
+function retarget(draft: Draft, claim: WaitingClaim | HandoffClaim): void {
+  const handoff = handoffOf(claim);
+  const { handoffState, noChangeState } = draft.state.settings.tracker;
+  if (handoff === null || stateIn([handoffState ?? '', noChangeState ?? ''], handoff.target)) return;
+  if (handoffState === null) return goOnWorking(draft, claim);
+  const next = { ...handoff, target: handoffState };
+  putClaim(
+    draft,
+    claim.phase === 'waiting' ? { ...claim, then: { kind: 'handoff', handoff: next } } : { ...claim, handoff: next },
+  );
+}
+
+function handoffOf(claim: WaitingClaim | HandoffClaim): Handoff | null {
+  if (claim.phase === 'handing-off') return claim.handoff;
+  return claim.then.kind === 'handoff' ? claim.then.handoff : null;
+}
+
+/** As after a run that ends well where no handoff state is set. */
+function goOnWorking(draft: Draft, { issue, attempt, refusals, sessionId }: WaitingClaim | HandoffClaim): void {
+  const then = { kind: 'run', trigger: 'continuation', reaction: null } as const;
+  putWaiting(draft, {
+    issue,
+    attempt: attempt + 1,
+    failures: 0,
+    refusals,
+    sessionId,
+    delayMs: CONTINUATION_MS,
+    error: '',
+    then,
+  });
 }
 
 /** What was made due while nobody led waits on as well. */
