@@ -1,3 +1,4 @@
+import { isRetired } from '../domain/decide.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Issue } from '../domain/model/issue.ts';
@@ -95,6 +96,17 @@ export async function openWatchedTracker(
   );
   const tracker: WatchedTracker = { identity, loop, adapters, bySettings };
   return tracker;
+}
+
+/** A run that failed after its tracker was left waits for a retry that does not come: told when its loop is over. */
+export function tellRetriesLeft({ loop, adapters }: WatchedTracker, announce: (notice: Notice) => void): void {
+  const state = loop.state();
+  const { claims, parked, outbox, watches, workspaces } = state;
+  const retries = [...claims.values()].filter(({ phase }) => phase === 'waiting').length;
+  if (retries === 0 || !isRetired(state)) return;
+  const { label } = adapters.workflow.names;
+  const others = { parked: parked.size, outbox: outbox.size, watches: watches.size, workspaces: workspaces.size };
+  announce({ name: 'tracker:records:left', facts: { label, claims: claims.size - retries, retries, ...others } });
 }
 
 /** Runs go to workers, to other hosts or stay here, with the adapters of the settings they began with. */

@@ -8,6 +8,7 @@ import { saysTheSame, type BuiltAdapters } from './build-adapters.ts';
 import { processStart } from './process-start.ts';
 import {
   openWatchedTracker,
+  tellRetriesLeft,
   type WatchedTracker,
   type WatchedTrackerContext,
   type WatchedTrackerDeps,
@@ -70,6 +71,7 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
     if (tracker !== roster.active) {
       closed = addTotals(closed, tracker.loop.state().totals);
       elsewhere.count();
+      tellRetriesLeft(tracker, deps.announce);
     }
     if (all.size === 0) ending.finish();
   }

@@ -69,6 +69,20 @@ describe('an edit that swaps the tracker', () => {
     expect(code).toBe(0);
   });
 
+  it('says that the retry of a run that fails afterwards waits for its tracker', async () => {
+    await ground.write('old.json', JSON.stringify([A1]));
+    await ground.write('new.json', '[]');
+    const failing = workflow('old.json', 2_000).replace('turn_delay_ms', 'outcomes: [failed]\n  turn_delay_ms');
+    await ground.write('WORKFLOW.md', failing);
+    const daemon = await ground.start();
+    await daemon.record('turn started', { issue_identifier: 'A-1' });
+    await ground.write('WORKFLOW.md', workflow('new.json', 10));
+    await daemon.record('retry scheduled', { issue_identifier: 'A-1' });
+    const left = await daemon.record('records of another tracker are left alone');
+    expect(left).toMatchObject({ identity: `file ${ground.path('old.json')}`, retries: '1', claims: '0', workspaces: '1' });
+    await daemon.stop();
+  });
+
   it('keeps what belongs to the old one stored until it is watched again', async () => {
     const blocked = { ...A1, id: '7', identifier: 'B-7' };
     const shared = { ...A1, id: '8', identifier: 'B-8' };
