@@ -93,6 +93,14 @@ describe('a waiting issue that there is nothing left to do for', () => {
     ['the issue moved to "elsewhere"', away(issueWith({ id: '1', state: 'elsewhere' }))],
     ['the issue is terminal', away(issueWith({ id: '1', state: 'done' }))],
     ['the tracker no longer has the issue', away(null)],
+    [
+      'issues in state "todo" are no longer worked on (tracker.active_states)',
+      (play) => {
+        const tracker = { ...play.state.settings.tracker, activeStates: ['ready'] };
+        play.send({ type: 'settings-changed', settings: { ...play.state.settings, tracker } });
+        away(issueWith({ id: '1', state: 'todo' }))(play);
+      },
+    ],
   ])('leaves the queue with a word: %s', (reason, leave) => {
     const play = failed();
     leave(play);

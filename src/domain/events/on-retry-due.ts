@@ -104,7 +104,8 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
     return;
   }
   if (moved === 'inactive') {
-    releaseWaiting(draft, { ...claim, issue: refIn(refOf(issue), issueState) }, whyInactive(issue));
+    const why = whyInactive(issue, claim.issue.state);
+    releaseWaiting(draft, { ...claim, issue: refIn(refOf(issue), issueState) }, why);
     return;
   }
   const budget = budgetSpent(state, issue.id);
@@ -128,8 +129,11 @@ function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   startRun(draft, refOf(issue), { attempt, failures, refusals, trigger, sessionId, reaction }, issue);
 }
 
-function whyInactive({ state, isClosed }: Issue): string {
+function whyInactive({ state, isClosed }: Issue, before: string): string {
   if (isClosed) return 'the issue is closed';
+  // It did not move: the states that are worked on were edited.
+  if (state !== '' && sameState(state, before))
+    return `issues in state "${state}" are no longer worked on (tracker.active_states)`;
   return state === '' ? 'the tracker tells no state of the issue' : `the issue moved to "${state}"`;
 }
 
