@@ -46,7 +46,8 @@ describe('the core lives through months of random operation', () => {
       'suspend',
       'clock set',
     ]) {
-      expect(total(name), name).toBeGreaterThan(10);
+      // The rarest comes about fifteen times, by chance more or less often.
+      expect(total(name), name).toBeGreaterThan(5);
     }
   });
 });
