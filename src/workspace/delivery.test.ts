@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createRepository } from '../git/index.ts';
+import { createRepository, type Repository } from '../git/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { NewRequest, RequestOpener } from '../ports/scm.ts';
@@ -29,8 +29,9 @@ async function openWorktree(processes: ProcessLedger, logger: Logger = silent, o
   const settings = { url, folder: path.join(folder, 'repos'), token: null, baseBranch: null, timeoutMs: 30_000 };
   const repository = createRepository(settings, { env: { PATH: process.env['PATH'] }, processes });
   const project = { owner: 'acme', repo: 'shop' };
-  const begun = opener === null ? NONE_BEGUN : createBegunRequests({ repository, opener, project });
-  const deps = { repository, push: true, opener, begun, project, clock: Date, logger };
+  const rememberedBy = (by: Repository) =>
+    opener === null ? NONE_BEGUN : createBegunRequests({ repository: by, opener, project });
+  const deps = { repository, push: true, opener, begun: rememberedBy(repository), project, clock: Date, logger };
   const delivery = createDelivery({ ...deps, retryDelaysMs: [1, 1] });
   const workspace = path.join(folder, 'ws', 'A-1');
   await mkdir(workspace, { recursive: true });
@@ -41,6 +42,16 @@ async function openWorktree(processes: ProcessLedger, logger: Logger = silent, o
   const lock = path.join(repository.shared, 'worktrees', 'A-1', 'index.lock');
   return {
     lock,
+    /** A directory that was there before there was a repository. */
+    async updateForeign() {
+      const foreign = path.join(folder, 'ws', 'A-2');
+      await mkdir(foreign);
+      const fresh = createRepository(
+        { ...settings, folder: path.join(folder, 'later') },
+        { env: { PATH: process.env['PATH'] }, processes },
+      );
+      await createDelivery({ ...deps, repository: fresh, begun: rememberedBy(fresh) }).update(foreign, subject, signal);
+    },
     nothing: () => rm(path.join(workspace, 'work')),
     change: (text: string) => writeFile(path.join(workspace, 'work'), text),
     update: () => delivery.update(workspace, subject, signal),
@@ -127,6 +138,11 @@ it.each(['merged', 'closed'] as const)(
     expect(delivered()).toBe('more\n');
   },
 );
+
+it('a directory that is no worktree is refused before a session, also where nothing was cloned yet', async () => {
+  const { updateForeign } = await openWorktree(NO_PROCESSES, silent, createForge().opener);
+  await expect(updateForeign()).rejects.toThrow(/A-2 is no worktree of the repository/);
+});
 
 it('a run that changed nothing says that nothing is pushed', async () => {
   const info = vi.fn<Logger['info']>();

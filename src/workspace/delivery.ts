@@ -56,8 +56,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     mend: (signal) => repository.mend(signal),
     async update(workspace, subject, signal) {
       const worktree = worktreeOf(workspace, subject);
+      const isUpToDate = await updateWorktree(repository, worktree, signal);
       if (deps.push) await begun.begin(worktree.branch, signal);
-      if (await updateWorktree(repository, worktree, signal)) return;
+      if (isUpToDate) return;
       logger.warn('the branch has diverged from what others pushed', { ...factsOf(subject), branch: worktree.branch });
     },
     async deliver(workspace, subject, signal) {
