@@ -45,17 +45,14 @@ describe('edits of the workflow file', { timeout: 60_000 }, () => {
     await ground.write('WORKFLOW.md', later);
     await daemon.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-1' });
     expect(fake.requests.filter(({ path }) => path.endsWith('/issues'))).toEqual([]);
+    const isOutage = ({ msg = '', problems = '' }: LogRecord): boolean =>
+      msg.startsWith('workflow edit rejected') && problems.includes('502');
+    expect(daemon.records().filter(isOutage)).toEqual([]);
 
     // A good edit that met an outage shows as rejected, and is applied once the tracker is there again.
     away();
     await ground.write('WORKFLOW.md', gitlabWorkflow(fake, project.path));
-    const isOutage = ({ msg = '', problems = '' }: LogRecord): boolean =>
-      msg.startsWith('workflow edit rejected') && problems.includes('502');
-    await eventually(
-      () => daemon.records().filter(isOutage).length,
-      (count) => count === 2,
-      'the second rejection',
-    );
+    await eventually(() => daemon.records().some(isOutage), Boolean, 'the rejection');
     await daemon.record('workflow reloaded');
     await daemon.record('issue parked until a person acts', { issue_identifier: '1' });
     expect(await daemon.json('/api/v2/workflow')).toMatchObject({ rejected: null });
