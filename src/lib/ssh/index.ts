@@ -1,2 +1,2 @@
-export { HostError, startRemote } from './remote-process.ts';
+export { HostError, SILENCE_ENDS_MS, startRemote } from './remote-process.ts';
 export type { SshTarget } from './remote-process.ts';

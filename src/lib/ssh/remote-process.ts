@@ -11,7 +11,7 @@ export interface SshTarget {
   readonly env: Readonly<Record<string, string>>;
   /** `NAME` of the variable by which processes that left their group are found. */
   readonly markVariable: string;
-  /** How long the far side goes on without a word of ours; a minute unless given. */
+  /** How long the far side goes on without a word of ours; `SILENCE_ENDS_MS` unless given. */
   readonly patienceMs?: number;
 }
 
@@ -37,7 +37,8 @@ const STDERR_SIZE = { headBytes: 16 * 1024, tailBytes: 48 * 1024 };
 const LAST_WORDS = 400;
 /** How long the far side may take over ending what it was told to end, before the connection is cut. */
 const CUT_AFTER_MS = 2_000;
-const PATIENCE_MS = 60_000;
+/** A host ends what it runs for a daemon that it did not hear for so long. Whoever takes over waits longer than this. */
+export const SILENCE_ENDS_MS = 30_000;
 /** The near side says so many times within the patience of the far side that it is still there. */
 const BEATS = 4;
 const BREAK_GRACE_MS = 5_000;
@@ -55,7 +56,7 @@ export class HostError extends ProcessStartError {
 
 /** Starts a program on another host as `startProcess` does on this one. Whatever is secret goes through standard input. */
 export async function startRemote(target: SshTarget, options: ProcessOptions): Promise<RunningProcess> {
-  const { patienceMs = PATIENCE_MS } = target;
+  const { patienceMs = SILENCE_ENDS_MS } = target;
   const stderr = readErrors(options.onStderr);
   const child = await startProcess({
     ...options,
