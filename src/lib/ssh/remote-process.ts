@@ -41,7 +41,8 @@ const CUT_AFTER_MS = 2_000;
 export const SILENCE_ENDS_MS = 30_000;
 /** The near side says so many times within the patience of the far side that it is still there. */
 const BEATS = 4;
-const BREAK_GRACE_MS = 5_000;
+/** What lost its connection is told to end and has so long for it. */
+export const BROKEN_ENDS_MS = 5_000;
 
 /** A host that could not be reached or worked with. */
 export class HostError extends ProcessStartError {
@@ -70,7 +71,7 @@ export async function startRemote(target: SshTarget, options: ProcessOptions): P
   });
   const mark = options.env[target.markVariable];
   const marker = mark === undefined ? '' : `${target.markVariable}=${mark}`;
-  void child.stdin.write(firstLine({ ...options, marker, graceMs: BREAK_GRACE_MS, patienceMs }));
+  void child.stdin.write(firstLine({ ...options, marker, graceMs: BROKEN_ENDS_MS, patienceMs }));
   const answer = await Promise.race([stderr.answered, child.settled.then(() => null)]);
   if (answer !== 'started') {
     await child.kill();

@@ -184,8 +184,16 @@ async function make(
   const choice = choose(place.candidates, place.root, subject);
   const parts = scripts.partsOf(choice.name, markNameOf(choice.name));
   const mark = markText(choice.name, subject, far.markKey);
-  const created = (await far.run(scripts.CREATE, [...parts, mark], signal)).trim() === 'made';
-  return { ...choice, created };
+  const said = linesOf(await far.run(scripts.CREATE, [...parts, mark], signal));
+  tellLeftovers(far, subject, said);
+  return { ...choice, created: said.includes('made') };
+}
+
+/** What a daemon that was killed left there. */
+function tellLeftovers({ host, logger }: Far, { issueId, identifier }: WorkspaceSubject, said: readonly string[]): void {
+  const facts = { issue_id: issueId, issue_identifier: identifier, host: host.name };
+  for (const pid of said.flatMap((line) => (line.startsWith('left ') ? [Number(line.slice('left '.length))] : [])))
+    logger.warn('ending a process that an earlier run left behind', { ...facts, pid });
 }
 
 /** Runs the hook, clears what was said before this run, and remembers it: the same words again are not this run's. Tells which directory it is. */

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -63,6 +64,27 @@ describe('a workspace on another host', () => {
     await expect(workspaces.requireOwn(subject(), signal)).rejects.toThrow('the workspace of ABC-1 is gone from far');
     await symlink(`${root}/../elsewhere`, `${root}/ABC-1`);
     await expect(workspaces.requireOwn(subject(), signal)).rejects.toThrow(`far:${root}/ABC-1 is not a directory`);
+  });
+
+  it('is free of what a daemon that died left running there, before another run begins', async () => {
+    const { path: place } = await workspaces.prepare(subject(), signal);
+    const left = (of: string) =>
+      spawn('sh', ['-c', "trap 'echo told' TERM; while :; do sleep 0.1; done"], { env: { ...process.env, FORAY_WORKSPACE: of } });
+    const [agent, neighbour] = [left(place), left(`${place}0`)];
+    const ended = once(agent, 'exit');
+    try {
+      expect(await workspaces.prepare(subject(), signal)).toMatchObject({ created: false });
+      expect(await ended).toEqual([null, 'SIGKILL']);
+      expect(neighbour.exitCode ?? neighbour.signalCode).toBeNull();
+      expect(log.records).toContainEqual(
+        expect.objectContaining({
+          message: 'ending a process that an earlier run left behind',
+          attributes: expect.objectContaining({ issue_identifier: 'ABC-1', host: 'far', pid: agent.pid }) as object,
+        }),
+      );
+    } finally {
+      for (const child of [agent, neighbour]) child.kill('SIGKILL');
+    }
   });
 
   it('is taken away again when after_create fails, and the failure tells what was printed', async () => {

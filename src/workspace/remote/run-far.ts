@@ -49,6 +49,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   7: 'its folder .foray is no directory; remove what stands in its place by hand',
   8: 'the folder .foray-marks of the root is no directory there; remove what stands in its place by hand',
   9: 'the folder .foray-removed of the root is no directory there; remove what stands in its place by hand',
+  10: 'what an earlier run left running in the workspace does not end there; end it by hand',
 };
 
 function failed(host: FarHost, why: string): WorkspaceError {

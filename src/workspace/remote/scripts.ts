@@ -1,3 +1,4 @@
+import { BROKEN_ENDS_MS } from '../../lib/ssh/index.ts';
 import { markFile } from '../marks.ts';
 
 /*
@@ -59,8 +60,40 @@ while [ $# -gt 0 ]; do
 done
 `;
 
-/** Name, file of the mark, note of being unfinished, text of the mark: says whether the directory was made. */
-export const CREATE = `${ROOT}
+/**
+ * What a daemon that died left running in a directory may go on for a while: its host ends it only when it notices. What
+ * carries the directory in its environment is told to end, then ended, and waited for. Where that cannot be seen, the
+ * time is waited that a host gives to what lost its daemon.
+ */
+const LEFTOVERS = `
+carriers() {
+  for f in $(grep -lsF -- "FORAY_WORKSPACE=$1" /proc/[0-9]*/environ 2>/dev/null); do
+    if tr '\\0' '\\n' 2>/dev/null <"$f" | grep -qxF -- "FORAY_WORKSPACE=$1"; then f=\${f#/proc/}; echo "\${f%/environ}"; fi
+  done
+}
+end_leftovers() {
+  [ -r /proc/self/environ ] || { sleep ${BROKEN_ENDS_MS / 1_000 + 1}; return 0; }
+  with=TERM
+  for look in 1 2 3 4 5 6 7 8 9 10; do
+    left=$(carriers "$1")
+    [ -n "$left" ] || return 0
+    for pid in $left; do
+      if [ $with = TERM ]; then echo "left $pid"; fi
+      kill -s $with "$pid" 2>/dev/null
+    done
+    sleep 1
+    with=KILL
+  done
+  return 1
+}
+`;
+
+/**
+ * Name, file of the mark, note of being unfinished, text of the mark: says what was left running in the directory and is
+ * ended, and whether the directory was made.
+ */
+export const CREATE = `${ROOT}${LEFTOVERS}
+if folder "$root/$1"; then end_leftovers "$root/$1" || exit 10; fi
 marks=$root/\${2%/*}
 there "$marks" || mkdir -p -m 700 -- "$marks"
 folder "$marks" || exit 8
