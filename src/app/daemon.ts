@@ -18,6 +18,7 @@ import { databaseName } from './own-store.ts';
 import { followWorkflow } from './reload.ts';
 import type { KnownSecrets } from './secrets.ts';
 import { serveHttp, type KeptPort, type Served } from './serve-http.ts';
+import { serveWhenFree } from './serve-when-free.ts';
 import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { tellWarnings, type GoodWorkflow } from './workflow.ts';
@@ -64,8 +65,9 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(logNotices(notices, logger));
   releasers.push(await startTelemetry({ notices, env, version, logger }));
   const announce = (notice: Notice): void => notices.announce(secrets.maskDeep(notice));
-  let url: string | null = null;
-  const runs = await openRuns(options, { announce, killed: killed.signal, servedAt: () => url, releasers });
+  let served: Served | null = null;
+  const servedAt = (): string | null => served?.url ?? null;
+  const runs = await openRuns(options, { announce, killed: killed.signal, servedAt, releasers });
   const { store, trackers, processes } = runs;
   // Only the start is kept back by them: while an edit is tried, the last good file is in force.
   const { tellRetry, tellSilence } = startWords(announce);
@@ -76,9 +78,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   releasers.push(followQuotas(notices, trackers));
   const days = (): number => trackers.adapters().workflow.settings.dbRetentionDays;
   releasers.push(forgetOldRuns({ store, now: clock.now, days, logger }));
-  const place = { server: workflow.settings.server, port: options.port, kept: options.keptPort };
-  const served = await serveHttp(pages.daemon, place, releasers);
-  ({ url } = served);
+  served = await servePages(options, pages, releasers);
   const startUp = AbortSignal.any([killed.signal, options.interrupted]);
   await begin({ options, runs, pages, served, notices, announce, tellSilence, releasers, startUp }, built);
   const done = trackers.done.finally(() => {
@@ -87,7 +87,7 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
     return releasers.run();
   });
   return {
-    url,
+    url: served.url,
     done,
     stop: trackers.stop,
     kill() {
@@ -96,6 +96,18 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
       trackers.kill();
     },
   };
+}
+
+/** One that took over does not fail for want of a port that the one before may still have. */
+async function servePages(options: DaemonOptions, { daemon }: Pages, releasers: Releasers): Promise<Served> {
+  const { workflow, port, keptPort, reign, logger } = options;
+  const place = { server: workflow.settings.server, port, kept: keptPort };
+  if (reign === null) return serveHttp(daemon, place, releasers);
+  return serveWhenFree((opened) => serveHttp(daemon, place, opened), {
+    releasers,
+    tell: (fault) => logger.warn('leading without pages', { error: errorText(fault) }),
+    onServed: (url) => reign.leadership.servesAt(url),
+  });
 }
 
 interface Assembled {

@@ -131,7 +131,6 @@ async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<v
   logger.info('leading', { epoch: leadership.epoch, resume_delay_ms: reign.resumeDelayMs });
   try {
     turn.daemon = await startDaemon({ ...options, interrupted: AbortSignal.any([options.interrupted, over.signal]), reign });
-    leadership.servesAt(turn.daemon.url);
     if (lost !== null) turn.daemon.kill();
     else if (options.interrupted.aborted) turn.daemon.stop();
     await turn.daemon.done;

@@ -22,6 +22,7 @@ import { processStart } from './process-start.ts';
 import { createChanges } from './read-changes.ts';
 import { createDatabaseCheck } from './readiness.ts';
 import { serveHttp, type Served } from './serve-http.ts';
+import { serveWhenFree } from './serve-when-free.ts';
 import type { PassedOn } from './shared-hints.ts';
 import { readWorkflowFile } from './workflow.ts';
 import { errorText } from '../lib/error-text.ts';
@@ -70,13 +71,15 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const daemon: Daemon = { ...aboutService(options), notices, chronicle, whenChanged, ...viewOf(shown, deps, options) };
   const measured = (): Snapshot => daemon.snapshot() ?? nothing();
   const place = { server: settings.server, port: options.port, kept: options.keptPort };
-  const served = await serveHttp(daemon, place, releasers, measured).catch((fault: unknown) => {
-    logger.warn('standing by without pages', { error: errorText(fault) });
-    return null;
+  const served = await serveWhenFree((opened) => serveHttp(daemon, place, opened, measured), {
+    releasers,
+    tell: (fault) => logger.warn('standing by without pages', { error: errorText(fault) }),
   });
-  if (served !== null) releasers.push(followDoors(options, served));
+  releasers.push(followDoors(options, served));
   return {
-    url: served?.url ?? null,
+    get url() {
+      return served.url;
+    },
     async look(found) {
       shown.leader = found && { host: found.host, pid: found.pid, url: found.url, since: found.since, epoch: found.epoch };
       const durable = await store.load(await store.identityOf(settings.tracker.identity));

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildCrashing } from '../faults/crashing-command.ts';
-import { createPlayground, eventually, fileWorkflow, workflowText, type Playground } from '../support/daemon.ts';
+import { createPlayground, eventually, fileWorkflow, freePort, workflowText, type Playground } from '../support/daemon.ts';
 import { startServer, text } from '../support/http-server.ts';
 import { isAlive } from '../support/processes.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -107,6 +107,25 @@ it('an edit of the token holds for leader and standby, and for the one that take
   );
   expect(await statusAt(served ?? '', 'the-old-token')).toBe(401);
   expect(await statusAt(served ?? '', 'the-new-token')).toBe(200);
+  await second.stop();
+});
+
+it('one whose port is taken leads all the same, and serves its pages when the port is free', async () => {
+  await playground.writeIssues([]);
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
+  const options = { env: { DATABASE_URL: url } };
+  const port = String(await freePort());
+  const first = await playground.start(['--port', port], options);
+  await first.record('http server listening');
+  const second = await playground.start(['--port', port], { ...options, until: 'standing by without pages' });
+  first.signal('SIGSTOP');
+  await second.record('leading without pages');
+  await playground.writeIssues([issue(1)]);
+  await becomes(1, 'review');
+  first.signal('SIGKILL');
+  await second.record('http server listening');
+  // Its own address was not known when it was started.
+  expect(await first.json('/readyz')).toMatchObject({ role: 'leader', leader: { pid: second.pid, url: `${first.url}/` } });
   await second.stop();
 });
 
