@@ -30,6 +30,17 @@ describe('the choice of a host', () => {
     expect(hosts.choose(worker, null)).toBe('b');
   });
 
+  it('goes around among those with as few runs, so that one on which every run fails does not get all of them', () => {
+    const { hosts } = setUp();
+    const given = [1, 2, 3].map(() => {
+      const host = hosts.choose(worker, null) ?? '';
+      hosts.took(host);
+      hosts.gave(host);
+      return host;
+    });
+    expect(given).toEqual(['a', 'b', 'a']);
+  });
+
   it('leaves one alone for a minute that could not be reached, and says why none is left', () => {
     const { hosts, clock } = setUp();
     hosts.failed('a', 'no route');

@@ -7,7 +7,10 @@ const REST_MS = 60_000;
 
 /** The hosts that runs are given to: what runs on each, and whether it answers. */
 export interface SshHosts {
-  /** A host for a run: the one that holds its workspace where that can be, else the one with the fewest runs. Null for none. */
+  /**
+   * A host for a run: the one that holds its workspace where that can be, else the one with the fewest runs, and of those the
+   * one that was given nothing for the longest time. Null for none.
+   */
   choose(settings: WorkerSettings, holder: string | null): string | null;
   took(host: string): void;
   gave(host: string): void;
@@ -21,6 +24,8 @@ export interface SshHosts {
 
 interface Known {
   running: number;
+  /** A number that is higher the later it was last given a run. */
+  lastTurn: number;
   heardAt: number | null;
   restsUntil: number;
   problem: string | null;
@@ -28,8 +33,9 @@ interface Known {
 
 export function createSshHosts(clock: Clock): SshHosts {
   const known = new Map<string, Known>();
+  let turns = 0;
   const of = (name: string): Known => {
-    const host = known.get(name) ?? { running: 0, heardAt: null, restsUntil: 0, problem: null };
+    const host = known.get(name) ?? { running: 0, lastTurn: 0, heardAt: null, restsUntil: 0, problem: null };
     known.set(name, host);
     return host;
   };
@@ -39,10 +45,13 @@ export function createSshHosts(clock: Clock): SshHosts {
     choose({ sshHosts, maxPerHost }, holder) {
       const free = sshHosts.filter((name) => !rests(name) && (maxPerHost === 0 || of(name).running < maxPerHost));
       if (holder !== null && free.includes(holder)) return holder;
-      const [first = null] = free.toSorted((a, b) => of(a).running - of(b).running);
+      const [first = null] = free.toSorted((a, b) => of(a).running - of(b).running || of(a).lastTurn - of(b).lastTurn);
       return first;
     },
-    took: (name) => void (of(name).running += 1),
+    took(name) {
+      of(name).running += 1;
+      of(name).lastTurn = turns += 1;
+    },
     gave: (name) => void (of(name).running -= 1),
     heard: (name) => void Object.assign(of(name), { heardAt: clock.now(), restsUntil: 0, problem: null }),
     failed: (name, why) => void Object.assign(of(name), { restsUntil: clock.now() + REST_MS, problem: why }),
