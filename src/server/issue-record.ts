@@ -41,7 +41,7 @@ export async function findIssueRecord(daemon: Daemon, snapshot: Snapshot, name: 
   const list = await readRunList(daemon.history, { identifier, ...whose, limit: RUNS_OF_ISSUE });
   const [sums = null] = await daemon.history.statistics({ since: 0, by: 'issue', identifier, ...whose });
   const issue = found ?? list.runs[0]?.issue;
-  return issue === undefined ? null : withOutcome(daemon, recordOf(snapshot, issue, { ...list, sums }));
+  return issue === undefined ? null : withOutcome(daemon, recordOf(snapshot, isOne(issue, daemon), { issue, ...list, sums }));
 }
 
 /** A run that succeeds is not always followed by the handoff: the issue may have been moved, finished or deleted meanwhile. */
@@ -55,18 +55,35 @@ async function withOutcome(daemon: Daemon, record: IssueRecord): Promise<IssueRe
   return { ...record, place, state: given ?? null };
 }
 
-function recordOf(snapshot: Snapshot, issue: IssueRef, past: Pick<IssueRecord, keyof RunList | 'sums'>): IssueRecord {
+type IsMeant = (issue: Pick<IssueRef, 'id' | 'identifier'>) => boolean;
+
+/** The snapshot also tells what runs for a tracker that was watched before, which may have issues of the same ids. */
+function isOne(issue: IssueRef, { trackerOf }: Daemon): IsMeant {
+  const isOurs = ({ identifier }: Pick<IssueRef, 'identifier'>): boolean =>
+    identifier === issue.identifier || trackerOf(identifier) === trackerOf(issue.identifier);
+  return (other) => other.id === issue.id && isOurs(other);
+}
+
+function recordOf(
+  { running, retrying, parked, holds, watches }: Snapshot,
+  isMeant: IsMeant,
+  known: Pick<IssueRecord, keyof RunList | 'issue' | 'sums'>,
+): IssueRecord {
   const record = {
-    issue,
-    running: snapshot.running.find(({ issueId }) => issueId === issue.id) ?? null,
-    retry: snapshot.retrying.find(({ issueId }) => issueId === issue.id) ?? null,
-    parked: snapshot.parked.find((parked) => parked.issue.id === issue.id) ?? null,
-    hold: snapshot.holds.find((hold) => hold.issue.id === issue.id) ?? null,
-    watch: snapshot.watches.find((watch) => watch.issue.id === issue.id) ?? null,
-    ...past,
+    running: running.find((row) => isMeant(idsOf(row))) ?? null,
+    retry: retrying.find((row) => isMeant(idsOf(row))) ?? null,
+    parked: parked.find((row) => isMeant(row.issue)) ?? null,
+    hold: holds.find((row) => isMeant(row.issue)) ?? null,
+    watch: watches.find((row) => isMeant(row.issue)) ?? null,
+    ...known,
   };
   const place = placeOf(record);
-  return { ...record, place, state: STATE_KNOWN.has(place) && issue.state !== '' ? issue.state : null };
+  const { state } = known.issue;
+  return { ...record, place, state: STATE_KNOWN.has(place) && state !== '' ? state : null };
+}
+
+function idsOf({ issueId, issueIdentifier }: RunningView | RetryView): Pick<IssueRef, 'id' | 'identifier'> {
+  return { id: issueId, identifier: issueIdentifier };
 }
 
 /** Elsewhere the state of the issue is that of its last run, which moved it on. */

@@ -42,7 +42,7 @@ export interface FakeDaemon extends Daemon {
 }
 
 export function createFakeDaemon(
-  changes: Partial<Pick<FakeDaemon, 'now' | 'current' | 'runs' | 'runEvents' | 'notes'>> = {},
+  changes: Partial<Pick<FakeDaemon, 'now' | 'current' | 'runs' | 'runEvents' | 'notes' | 'trackerOf'>> = {},
 ): FakeDaemon {
   const notices = createNotices();
   const logged: { level: LogLevel; message: string; attributes: LogAttributes }[] = [];

@@ -2,7 +2,16 @@ import { NOTHING_KNOWN } from '../../domain/model/watch.ts';
 import { NO_MARK } from '../../domain/model/reaction.ts';
 import { describe, expect, it } from 'vitest';
 import type { Notice } from '../../domain/model/notice.ts';
-import { aRun, aSnapshot, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../../../test/support/fake-daemon.ts';
+import {
+  aRetry,
+  aRun,
+  aRunning,
+  aSnapshot,
+  anIssue,
+  createFakeDaemon,
+  NOON,
+  type FakeDaemon,
+} from '../../../test/support/fake-daemon.ts';
 import { createMetrics } from '../metrics.ts';
 import { createApp } from '../routes.ts';
 
@@ -107,6 +116,21 @@ describe('GET /api/v2/issues/{identifier}', () => {
     const { status, body } = await get(`/api/v2/issues/${name}`, { runs: RUNS });
     expect(status).toBe(200);
     expect(body).toMatchObject({ issue_identifier: 'ENG-1', runs: [{ id: 'r-2' }, { id: 'r-1' }] });
+  });
+
+  it('tells apart issues of two trackers that have the same id', async () => {
+    const current = aSnapshot({ running: [aRunning('A-1', { issueId: '1' }), aRunning('B-1', { issueId: '1' })] });
+    const trackerOf = (identifier: string): string => identifier.slice(0, 1);
+    for (const name of ['A-1', 'B-1']) {
+      const { body } = await get(`/api/v2/issues/${name}`, { current, trackerOf });
+      expect(body).toMatchObject({ issue_identifier: name, claim: { issue_identifier: name } });
+    }
+  });
+
+  it('shows one that was given another name in its tracker with all that is known of it', async () => {
+    const current = aSnapshot({ running: [aRunning('ENG-1', { issueId: '1' })], retrying: [aRetry('NEW-1', { issueId: '1' })] });
+    const { body } = await get('/api/v2/issues/NEW-1', { current });
+    expect(body).toMatchObject({ claim: { issue_identifier: 'ENG-1' }, retry: { issue_identifier: 'NEW-1' } });
   });
 
   it.each([
