@@ -52,16 +52,24 @@ export async function waitToLead(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Reign> {
-  const { BEAT_MS, isUnreachable, readLeader, tryToLead } = await import('../store/postgres/index.ts');
+  const { BEAT_MS, isNewer, isUnreachable, readLeader, tryToLead } = await import('../store/postgres/index.ts');
   let seen = me;
   let told: string | null = null;
+  let isRefused = false;
+  /** Who cannot lead still serves its pages. */
+  const refuse = (error: unknown): null => {
+    if (!isNewer(error)) throw error;
+    if (!isRefused) logger.error('not leading, the database is of a newer version', { error: errorText(error) });
+    isRefused = true;
+    return null;
+  };
   let reachedFrom: number | null = -Infinity;
   for (;;) {
     signal.throwIfAborted();
     try {
       const before = await db.read(readLeader());
       reachedFrom ??= performance.now();
-      const leadership = await tryToLead(db, seen, performance.now() - reachedFrom);
+      const leadership = await tryToLead(db, seen, performance.now() - reachedFrom).catch(refuse);
       if (leadership !== null) return { db, me: seen, leadership, resumeDelayMs: await resumeDelayOf(before, seen) };
       seen = await onLook(before);
       told = null;

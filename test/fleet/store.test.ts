@@ -174,6 +174,33 @@ it('one that stands by tells a fault of the database once, and again when it is 
   await close(first);
 });
 
+it('one that stands by does not lead on the tables of a newer version, and says so once', async () => {
+  const url = await postgres.createDatabase();
+  const first = await open(url, 'first');
+  const db = await openPostgres(url);
+  const logger = createLogRecorder();
+  const me = anInstance('second');
+  let looks = 0;
+  const look = (): Promise<InstanceFacts> => Promise.resolve(((looks += 1), me));
+  const reign = waitToLead({ db, me }, look, logger, new AbortController().signal);
+  await postgres.query('INSERT INTO foray.schema_migrations SELECT max(version) + 1, 1 FROM foray.schema_migrations', url);
+  await first.leadership.leave();
+  await expect.poll(() => logger.records.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  const before = looks;
+  await expect.poll(() => looks, { timeout: 30_000 }).toBeGreaterThan(before + 1);
+  expect(logger.records).toMatchObject([
+    {
+      level: 'error',
+      message: 'not leading, the database is of a newer version',
+      attributes: { error: expect.stringContaining('upgrade foray') as string },
+    },
+  ]);
+  await postgres.query('DELETE FROM foray.schema_migrations WHERE applied_at = 1', url);
+  const { leadership } = await reign;
+  await close({ db, leadership });
+  await first.db.close();
+});
+
 describe('two daemons whose hosts have one name, and which have one pid', () => {
   it.each([
     ['on one machine', 'm', 0, 0],

@@ -79,6 +79,11 @@ export function isNotLeading(error: unknown): boolean {
   return error instanceof StoreError && error.kind === 'not-leading';
 }
 
+/** Whether a newer version has changed the tables. */
+export function isNewer(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === 'newer';
+}
+
 /** Whether the server may well answer later. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof StoreError && error.kind === 'unreachable';

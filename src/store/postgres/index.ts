@@ -4,7 +4,7 @@ import { all, get, type Work } from '../records/work.ts';
 export { openPostgres, type Postgres } from './connection.ts';
 export { importAll, type ImportedTable } from './import.ts';
 export { noteEnding, readEnding } from './ending.ts';
-export { isNotLeading, isUnreachable } from './errors.ts';
+export { isNewer, isNotLeading, isUnreachable } from './errors.ts';
 export { BEAT_MS, readLeader, SESSIONS_OVER_MS, type InstanceFacts, type Leader } from './instances.ts';
 export type { Leadership } from './keep-leading.ts';
 export { tryToLead } from './leadership.ts';

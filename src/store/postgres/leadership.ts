@@ -2,6 +2,7 @@ import type { Postgres, Session } from './connection.ts';
 import { ABSENT_MS, END_SESSION, LEADER_LOCK, MISSED_FROM, readLeader, SILENT_MS, tellAlive } from './instances.ts';
 import { NOW } from './job-pool.ts';
 import type { InstanceFacts, Leader } from './instances.ts';
+import { versionOfSchema } from './migrate.ts';
 import { keepLeading, type Leadership } from './keep-leading.ts';
 
 export type { InstanceFacts } from './instances.ts';
@@ -9,12 +10,14 @@ export type { Leadership } from './keep-leading.ts';
 
 /**
  * One try to lead: null while another does, or may come back. One that could not reach the server itself cannot tell whether
- * the leader could: it misses the leader from the moment on that it reaches the server again.
+ * the leader could: it misses the leader from the moment on that it reaches the server again. Tables that a newer version has
+ * changed since this one started are refused, as they are at the start.
  */
 export async function tryToLead(db: Postgres, me: InstanceFacts, reachedForMs = Infinity): Promise<Leadership | null> {
   await db.write(tellAlive(me));
   const before = await db.read(readLeader());
   if (before !== null && !before.left && Math.min(before.absentMs, reachedForMs) < ABSENT_MS) return null;
+  await db.read(versionOfSchema(db.address));
   const session = await db.session();
   let won: Won | null = null;
   try {
