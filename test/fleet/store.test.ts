@@ -5,7 +5,7 @@ import type { Run } from '../../src/domain/model/run.ts';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts';
 import { noteEnding, readEnding } from '../../src/store/postgres/ending.ts';
-import { migratePostgres } from '../../src/store/postgres/migrate.ts';
+import { isUpToDate, migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { tryToLead, type InstanceFacts, type Leadership } from '../../src/store/postgres/leadership.ts';
 import { storeContract } from '../contracts/store.ts';
 import { openProcessRecords } from '../../src/store/postgres/processes.ts';
@@ -199,6 +199,23 @@ it('one that stands by does not lead on the tables of a newer version, and says 
   const { leadership } = await reign;
   await close({ db, leadership });
   await first.db.close();
+});
+
+it('a database that cannot keep every letter is refused, with what to do', async () => {
+  for (const encoding of ['LATIN1', 'SQL_ASCII', 'UTF8']) {
+    const name = `in_${encoding.toLowerCase()}`;
+    await postgres.query(`CREATE DATABASE ${name} WITH ENCODING '${encoding}' TEMPLATE template0`);
+    const db = await openPostgres(`postgres://postgres@127.0.0.1:${postgres.port}/${name}`);
+    const refusal = /keeps its text in LATIN1, which lacks letters.*: make a database WITH ENCODING 'UTF8'/;
+    if (encoding === 'LATIN1') {
+      await expect(migratePostgres(db, 0)).rejects.toThrow(refusal);
+      await expect(isUpToDate(db)).rejects.toThrow(refusal);
+    } else {
+      await migratePostgres(db, 0);
+      expect(await isUpToDate(db)).toBe(true);
+    }
+    await db.close();
+  }
 });
 
 describe('two daemons whose hosts have one name, and which have one pid', () => {

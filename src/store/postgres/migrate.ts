@@ -25,8 +25,13 @@ export async function isUpToDate(db: Postgres): Promise<boolean> {
 const TABLES =
   "SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'foray' AND relkind IN ('r', 'p', 'v')";
 
-/** 0 where there is no schema yet. Refuses one that this version does not know, and that of another program. */
+/**
+ * 0 where there is no schema yet. Refuses one that this version does not know, that of another program, and a database that
+ * cannot keep every text.
+ */
 export function* versionOfSchema(address: string): Work<number> {
+  const encoding = String((yield* get("SELECT current_setting('server_encoding') AS encoding"))?.encoding);
+  if (!WHOLE_ENCODINGS.has(encoding)) throw narrow(address, encoding);
   const tables = yield* all(TABLES);
   if (tables.length === 0) return 0;
   if (!tables.some(({ name }) => name === 'schema_migrations')) throw foreign(address);
@@ -65,6 +70,15 @@ export function* missingSchema(hasQueue: boolean): Work<string | null> {
       WHERE nspname = 'graphile_worker' AND relname = 'migrations') AS queue`);
   if (row?.['may'] || (row?.['foray'] && (!hasQueue || row['queue']))) return null;
   return row?.['foray'] ? 'graphile_worker' : 'foray';
+}
+
+/** Those that take any letter: as it is, or without a look at it. */
+const WHOLE_ENCODINGS: ReadonlySet<string> = new Set(['UTF8', 'SQL_ASCII']);
+
+function narrow(address: string, encoding: string): StoreError {
+  const what = `keeps its text in ${encoding}, which lacks letters that issues are written with`;
+  const remedy = "make a database WITH ENCODING 'UTF8' TEMPLATE template0 and let store.url name it";
+  return new StoreError({ path: address, kind: 'unwritable', what, remedy });
 }
 
 function foreign(address: string): StoreError {
