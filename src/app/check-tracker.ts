@@ -14,12 +14,17 @@ const PATIENCE_MS = 800;
 export async function proveTracker(
   tracker: Tracker,
   tell: TellSilence,
-  { pollMs, signal }: { readonly pollMs: number; readonly signal: AbortSignal },
+  {
+    pollMs,
+    mustAnswer = false,
+    signal,
+  }: { readonly pollMs: number; readonly mustAnswer?: boolean; readonly signal: AbortSignal },
 ): Promise<Notices['tracker:start:postponed'] | null> {
   try {
-    await answeredOrTold(tracker, tell, signal).catch((error: unknown) => {
+    const options = mustAnswer ? { mustAnswer } : undefined;
+    await answeredOrTold(tracker, tell, signal, options).catch((error: unknown) => {
       if (!(error instanceof TrackerError) || !error.isGarbled) throw error;
-      return answeredOrTold(tracker, tell, signal);
+      return answeredOrTold(tracker, tell, signal, options);
     });
     return null;
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Env } from '../config/expand.ts';
+import type { LoadedWorkflow } from '../config/workflow.ts';
 import type { Event } from '../domain/model/event.ts';
 import type { Notice, Notices } from '../domain/model/notice.ts';
 import { remedyFor } from '../domain/model/remedies.ts';
@@ -11,6 +12,7 @@ import { startTelemetry } from '../telemetry/index.ts';
 import { buildAdapters, type BuiltAdapters } from './build-adapters.ts';
 import { proveTracker, startWords, whileTold, type TellSilence } from './check-tracker.ts';
 import { forgetOldRuns } from './forget-runs.ts';
+import type { KeptWorkflow } from './kept-workflow.ts';
 import type { Reign } from './leading.ts';
 import { openPages, type Pages } from './open-pages.ts';
 import { openRuns, type Runs } from './open-runs.ts';
@@ -31,6 +33,10 @@ export interface DaemonOptions {
   /** Wins over `server.port`; null leaves it to the file. */
   readonly port: number | null;
   readonly keptPort?: KeptPort;
+  /** Where it is not the only one of this process that reads the file. */
+  readonly kept?: KeptWorkflow;
+  /** There is another file to start with, where the tracker of this one does not answer. */
+  readonly mustAnswer?: boolean;
   readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly secrets: KnownSecrets;
@@ -129,6 +135,7 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
   const { logger } = options;
   const postponed = await proveTracker(built.tracker, tellSilence, {
     pollMs: built.workflow.settings.polling.intervalMs,
+    mustAnswer: options.mustAnswer ?? false,
     signal: startUp,
   });
   if (postponed !== null) announce({ name: 'tracker:start:postponed', facts: postponed });
@@ -144,9 +151,11 @@ async function begin(assembled: Assembled, built: BuiltAdapters): Promise<void> 
     ),
   );
   const { env } = adapterDeps;
-  const onGood = async (next: BuiltAdapters): Promise<void> => {
+  const onGood = async (next: BuiltAdapters, read: LoadedWorkflow): Promise<void> => {
     await runs.watch(next);
     served.admit(next.workflow.settings.server);
+    options.kept?.take(read);
+    options.kept?.proved(options.kept.current());
   };
   releasers.push(followWorkflow({ env, logger, notices, announce, adapterDeps, store }, first, onGood));
 }

@@ -58,7 +58,8 @@ export function followWorkflow(deps: ReloadDeps, first: BuiltAdapters, onGood: O
   };
 }
 
-type OnGood = (adapters: BuiltAdapters) => Promise<void>;
+/** Hears of an edit that is in force from now on, and of the file as it was read. */
+type OnGood = (adapters: BuiltAdapters, read: LoadedWorkflow) => Promise<void>;
 
 interface Edits {
   /** Takes over the file as it is now, or tells why not. Never rejects. */
@@ -101,7 +102,7 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
       isUntried = (await readWorkflowFile(path, deps.env)).fingerprint !== loaded.fingerprint;
       if (isUntried) return;
       warnOfRestart(keysForNextStart(current, next, first), deps.logger);
-      await onGood(next);
+      await onGood(next, workflow);
       current = next;
       applied = loaded.fingerprint;
       told = '';
@@ -148,7 +149,10 @@ function isOutOfReach(error: unknown): boolean {
 }
 
 /** Why an edit was not taken: one line each for people, and the same with its place for programs. */
-function rejection(error: unknown, edit: LoadedWorkflow): Notices['workflow:file:rejected'] {
+export function rejection(
+  error: unknown,
+  edit: Pick<LoadedWorkflow, 'path' | 'settings' | 'placeOf'>,
+): Notices['workflow:file:rejected'] {
   const { path } = edit;
   if (error instanceof WorkflowFault) {
     const faults = error.problems.filter(({ severity }) => severity === 'error');
@@ -159,7 +163,10 @@ function rejection(error: unknown, edit: LoadedWorkflow): Notices['workflow:file
 }
 
 /** Some faults of a tracker are words of the file. */
-function placeOfFault(error: unknown, { settings, placeOf }: LoadedWorkflow): SourcePosition | null {
+function placeOfFault(
+  error: unknown,
+  { settings, placeOf }: Pick<LoadedWorkflow, 'settings' | 'placeOf'>,
+): SourcePosition | null {
   if (!(error instanceof TrackerError) || settings === null) return null;
   return placeOfStates({ settings, placeOf }, error.unknownStates);
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { TrackerError } from '../domain/model/errors.ts';
 import type { Leader, Postgres } from '../store/postgres/index.ts';
 import { startDaemon, type DaemonOptions, type RunningDaemon } from './daemon.ts';
+import { keepWorkflow, type KeptWorkflow } from './kept-workflow.ts';
 import { aboutMe, openShared, waitToLead, type Reign } from './leading.ts';
 import { databaseName } from './own-store.ts';
 import { passOn } from './shared-hints.ts';
@@ -10,6 +12,7 @@ import { openStandby, type Standby } from './standby.ts';
 import { errorText } from '../lib/error-text.ts';
 
 type SharedOptions = Omit<DaemonOptions, 'reign'>;
+type Options = SharedOptions & { readonly kept: KeptWorkflow };
 
 /** The daemon of a turn to lead, while there is one. */
 interface Turn {
@@ -23,17 +26,15 @@ interface Turn {
 export async function startSharedDaemon(given: SharedOptions): Promise<RunningDaemon> {
   const stopped = new AbortController();
   const interrupted = AbortSignal.any([stopped.signal, given.interrupted]);
-  const options = { ...given, interrupted, keptPort: { port: null } };
+  const options = { ...given, interrupted, keptPort: { port: null }, kept: keepWorkflow(given.workflow) };
   const db = await openShared(options.workflow.settings.storeUrl ?? '', options.logger, options.interrupted);
   const turn: Turn = { daemon: null };
 
   async function takeTurns(): Promise<void> {
     try {
-      for (let newest: SharedOptions = options; !options.interrupted.aborted;) {
-        newest = await withDoorsOf(newest);
-        const reign = await standBy(db, newest);
-        newest = await withDoorsOf(newest);
-        await lead(reign, newest, turn);
+      while (!options.interrupted.aborted) {
+        const reign = await standBy(db, await asTheFileSays(options));
+        await lead(reign, await asTheFileSays(options), turn);
       }
     } catch (error) {
       // What was interrupted while it stood by, or while it started, ended as it was asked to.
@@ -57,25 +58,20 @@ export async function startSharedDaemon(given: SharedOptions): Promise<RunningDa
   };
 }
 
-/**
- * Who may come in is as the file says by now: a token that an edit took back does not hold again. The rest of an edit is
- * tried when this one leads.
- */
-async function withDoorsOf(options: SharedOptions): Promise<SharedOptions> {
-  const { workflow, env, secrets } = options;
-  const edit = await readWorkflowFile(workflow.path, env);
-  if (edit.settings === null) return options;
-  secrets.add(edit.secrets);
-  const settings = { ...workflow.settings, server: edit.settings.server };
-  const secretVariables = [...new Set([...workflow.secretVariables, ...edit.secretVariables])];
-  return { ...options, workflow: { ...workflow, settings, secretVariables } };
+/** What was edited while another one led holds for this one as well: it may be broken again by the time this one leads. */
+async function asTheFileSays(options: Options): Promise<Options> {
+  const { env, secrets, kept } = options;
+  const read = await readWorkflowFile(options.workflow.path, env);
+  secrets.add(read.secrets);
+  kept.take(read);
+  return { ...options, workflow: kept.current() };
 }
 
 /** A database that does not answer keeps the pages back no longer than this: probes ask them whether this one is alive. */
 const PAGES_WITHIN_MS = 1_000;
 
 /** Serves what the leader has stored until it is this one's turn. */
-async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
+async function standBy(db: Postgres, options: Options): Promise<Reign> {
   const { workflow, logger, version } = options;
   const me = aboutMe(randomBytes(5).toString('hex'), workflow.path, version);
   let isTold = false;
@@ -100,10 +96,11 @@ async function standBy(db: Postgres, options: SharedOptions): Promise<Reign> {
 }
 
 /** The pages of a daemon that does not lead, with nothing on them yet. */
-async function openPages(db: Postgres, owner: string, options: SharedOptions): Promise<Standby> {
+async function openPages(db: Postgres, owner: string, options: Options): Promise<Standby> {
   const { logger, clock, version } = options;
   const { createPostgresStore, readFleet } = await import('../store/postgres/index.ts');
   return openStandby(options, {
+    kept: options.kept,
     store: createPostgresStore(db, { owner, clock, epoch: null }),
     passedOn: passOn(db, { clock, logger }),
     readHosts: async () => {
@@ -117,7 +114,7 @@ async function openPages(db: Postgres, owner: string, options: SharedOptions): P
 }
 
 /** Works until the service is stopped or another one leads. */
-async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<void> {
+async function lead(reign: Reign, options: Options, turn: Turn): Promise<void> {
   const { leadership } = reign;
   const { logger } = options;
   const { isNotLeading, isUnreachable } = await import('../store/postgres/index.ts');
@@ -130,7 +127,8 @@ async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<v
   });
   logger.info('leading', { epoch: leadership.epoch, resume_delay_ms: reign.resumeDelayMs });
   try {
-    turn.daemon = await startDaemon({ ...options, interrupted: AbortSignal.any([options.interrupted, over.signal]), reign });
+    const interrupted = AbortSignal.any([options.interrupted, over.signal]);
+    turn.daemon = await startWithFile({ ...options, interrupted, reign }, options.kept);
     if (lost !== null) turn.daemon.kill();
     else if (options.interrupted.aborted) turn.daemon.stop();
     await turn.daemon.done;
@@ -145,6 +143,25 @@ async function lead(reign: Reign, options: SharedOptions, turn: Turn): Promise<v
     await leadership.leave();
   }
   if (lost !== null) logger.warn('no longer leading, standing by', { reason: lost, epoch: leadership.epoch });
+}
+
+/**
+ * Only the tracker can tell that an edit names it wrongly, and one that stands by does not ask it. Such an edit is refused as it
+ * is while a service leads: the one before stays in force. What that one finds wrong with the file it tells by itself.
+ */
+async function startWithFile(options: DaemonOptions, kept: KeptWorkflow): Promise<RunningDaemon> {
+  const tried = kept.toTry();
+  for (const [index, workflow] of tried.entries()) {
+    const mustAnswer = index < tried.length - 1;
+    try {
+      const daemon = await startDaemon({ ...options, workflow, mustAnswer });
+      kept.proved(workflow);
+      return daemon;
+    } catch (error) {
+      if (!mustAnswer || !(error instanceof TrackerError)) throw error;
+    }
+  }
+  throw new Error('there is no workflow file to start with');
 }
 
 /** Whatever fails may fail because this one slept and another one leads by now; null while this one surely does. */

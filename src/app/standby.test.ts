@@ -4,12 +4,14 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createNotices } from '../../test/support/fake-daemon.ts';
 import { textOf } from '../../test/support/page-text.ts';
+import { aParked } from '../../test/support/store/database.ts';
 import { createMemoryStore } from '../../test/support/store/memory.ts';
 import { createSteadyClock } from '../lib/steady-clock.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { Leader } from '../store/postgres/index.ts';
 import { retriesIn, silenceIn } from './check-tracker.ts';
 import { keepChronicle } from './chronicle.ts';
+import { keepWorkflow } from './kept-workflow.ts';
 import { createKnownSecrets } from './secrets.ts';
 import { openStandby } from './standby.ts';
 import { readWorkflowFile, requireGood } from './workflow.ts';
@@ -22,18 +24,19 @@ async function setUp() {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'foray-standby-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = path.join(folder, 'WORKFLOW.md');
-  const write = (extra = ''): Promise<void> =>
+  const write = (extra = '', issues = 'i.json'): Promise<void> =>
     writeFile(
       file,
-      `---\ntracker: {kind: file, active_states: [todo]}\nfile: {path: i.json}\nagent: {kind: mock}\n${extra}\n---\nWork`,
+      `---\ntracker: {kind: file, active_states: [todo]}\nfile: {path: ${issues}}\nagent: {kind: mock}\n${extra}\n---\nWork`,
     );
   await write();
   const store = createMemoryStore();
   let asked = 0;
   const refresh = async (): Promise<boolean> => (asked += 1) > 1;
+  const workflow = requireGood(await readWorkflowFile(file, {}));
   const standby = await openStandby(
     {
-      workflow: requireGood(await readWorkflowFile(file, {})),
+      workflow,
       env: {},
       version: 'test',
       port: 0,
@@ -42,7 +45,12 @@ async function setUp() {
       secrets: createKnownSecrets(),
       interrupted: new AbortController().signal,
     },
-    { store, passedOn: { refresh, webhook() {}, addNotes: store.addNotes }, readHosts: async () => [] },
+    {
+      store,
+      kept: keepWorkflow(workflow),
+      passedOn: { refresh, webhook() {}, addNotes: store.addNotes },
+      readHosts: async () => [],
+    },
   );
   onTestFinished(() => standby.stop());
   const notices = createNotices();
@@ -60,6 +68,7 @@ async function setUp() {
   };
   const look = (): Promise<void> => standby.look(leader);
   return {
+    file,
     write,
     look,
     store,
@@ -152,6 +161,36 @@ it('a standby lets in whom the file lets in by now', async () => {
   await write('server: {token: what-opens-it-now}');
   await expect.poll(() => status('what-opens-it-now'), { timeout: 10_000 }).toBe(200);
   expect(await status('what-opens-the-door')).toBe(401);
+});
+
+it('a standby says that an edit was rejected, until the file is good again', async () => {
+  const { write, look, url } = await setUp();
+  await look();
+  const read = async (at: string) => (await (await fetch(new URL(at, url))).json()) as Record<string, unknown>;
+  const page = async (): Promise<string> => textOf(await (await fetch(url)).text());
+  expect(await read('/readyz')).not.toHaveProperty('workflow_error');
+  await write('server: {token: [');
+  await expect.poll(async () => (await read('/readyz'))['workflow_error'], { timeout: 10_000 }).toBeDefined();
+  expect(await read('/api/v2/workflow')).toMatchObject({ rejected: { reason: expect.stringContaining('line 5') as string } });
+  expect(await page()).toContain('the one before it is in force');
+  await write('polling: {interval_ms: 1234}');
+  await expect.poll(async () => (await read('/api/v2/workflow'))['rejected'], { timeout: 10_000 }).toBeNull();
+  expect(await read('/readyz')).not.toHaveProperty('workflow_error');
+});
+
+it('a standby shows the records of the tracker that the file names by now', async () => {
+  const { write, look, store, url, file } = await setUp();
+  const parked = async (): Promise<readonly unknown[]> => {
+    await look();
+    const found = (await (await fetch(new URL('/api/v2/parked', url))).json()) as { parked: { issue_id: string }[] };
+    return found.parked.map(({ issue_id }) => issue_id);
+  };
+  await write('', 'other.json');
+  const { identity } = requireGood(await readWorkflowFile(file, {})).settings.tracker;
+  await store.apply(identity, [{ write: 'park', parked: aParked('7') }]);
+  await expect.poll(parked, { timeout: 10_000 }).toEqual(['7']);
+  await write();
+  await expect.poll(parked, { timeout: 10_000 }).toEqual([]);
 });
 
 it('a standby tells its event streams when what it reads is not what it read before', async () => {

@@ -1,11 +1,11 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatProblem } from '../config/format.ts';
 import { watchWorkflow } from '../config/watch.ts';
 import { NOTHING_DURABLE, type Durable } from '../domain/model/durable.ts';
 import { shownHostOf } from '../domain/model/host-path.ts';
 import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { Run } from '../domain/model/run.ts';
+import type { Settings } from '../domain/model/settings.ts';
 import { NO_SESSION, type Live, type State } from '../domain/model/state.ts';
 import { rebuilt } from '../domain/recover.ts';
 import { snapshotOf, type Snapshot } from '../domain/views/snapshot.ts';
@@ -13,18 +13,22 @@ import { createReleasers } from '../lib/releasers.ts';
 import { createNotices } from '../orchestrator/notices.ts';
 import type { Daemon, LeaderView } from '../ports/daemon.ts';
 import type { HostView } from '../ports/runner.ts';
+import type { SteadyClock } from '../ports/runtime.ts';
 import type { Store } from '../ports/store.ts';
 import type { Leader } from '../store/postgres/index.ts';
 import { keepChronicle, troublesSince, type Trouble } from './chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
+import type { KeptWorkflow } from './kept-workflow.ts';
 import { kindsOf } from './open-pages.ts';
 import { processStart } from './process-start.ts';
 import { createChanges } from './read-changes.ts';
+import { rejection } from './reload.ts';
 import { createDatabaseCheck } from './readiness.ts';
-import { serveHttp, type Served } from './serve-http.ts';
+import { serveHttp } from './serve-http.ts';
 import { serveWhenFree } from './serve-when-free.ts';
 import type { PassedOn } from './shared-hints.ts';
-import { readWorkflowFile } from './workflow.ts';
+import { readWorkflowFile, WorkflowFault, type GoodWorkflow } from './workflow.ts';
+import { followWorkflowStatus } from './workflow-status.ts';
 import { errorText } from '../lib/error-text.ts';
 
 /** A daemon that does not lead: the same pages and API, from what the leader has stored. */
@@ -41,6 +45,7 @@ const ANSWER_WITHIN_MS = 10_000;
 
 /** What a standby reads with, and whom it tells. */
 export interface StandbyDeps {
+  readonly kept: KeptWorkflow;
   readonly store: Store;
   readonly passedOn: PassedOn;
   /** The workers of the service. */
@@ -57,81 +62,96 @@ interface Shown {
 }
 
 export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: StandbyDeps): Promise<Standby> {
-  const { workflow, clock, logger } = options;
-  const { settings } = workflow;
-  const { store } = deps;
+  const { clock, logger } = options;
+  const { store, kept } = deps;
   const releasers = createReleasers((fault) => logger.error('closing failed', { error: errorText(fault) }));
   const notices = createNotices((fault) => logger.error('a listener failed', { error: errorText(fault) }));
   const shown: Shown = { state: null, leader: null, hosts: [], troubles: [] };
-  const nothing = (): Snapshot => snapshotOf(stateOf(options, [], NOTHING_DURABLE), clock.now());
+  const nothing = (): Snapshot => snapshotOf(stateOf(kept.current(), clock, { runs: [], durable: NOTHING_DURABLE }), clock.now());
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
   const changes = createChanges();
   const { whenChanged } = changes;
-  const daemon: Daemon = { ...aboutService(options), notices, chronicle, whenChanged, ...viewOf(shown, deps, options) };
+  const file = followFile(options, kept);
+  releasers.push(file.stop);
+  const about = { ...aboutService(options), workflow: file.status };
+  const daemon: Daemon = { ...about, notices, chronicle, whenChanged, ...viewOf(shown, deps, options) };
   const measured = (): Snapshot => daemon.snapshot() ?? nothing();
-  const place = { server: settings.server, port: options.port, kept: options.keptPort };
+  const place = { server: kept.current().settings.server, port: options.port, kept: options.keptPort };
   const served = await serveWhenFree((opened) => serveHttp(daemon, place, opened, measured), {
     releasers,
     tell: (fault) => logger.warn('standing by without pages', { error: errorText(fault) }),
   });
-  releasers.push(followDoors(options, served));
+  file.start(() => served.admit(kept.current().settings.server));
   return {
     get url() {
       return served.url;
     },
     async look(found) {
       shown.leader = found && { host: found.host, pid: found.pid, url: found.url, since: found.since, epoch: found.epoch };
-      const durable = await store.load(await store.identityOf(settings.tracker.identity));
+      const durable = await store.load(await store.identityOf(kept.current().settings.tracker.identity));
       const runs = await store.listRuns({ limit: RUNS_SHOWN });
-      shown.state = stateOf(options, runs, durable);
+      shown.state = stateOf(kept.current(), clock, { runs, durable });
       shown.hosts = await deps.readHosts();
       shown.troubles = found === null ? [] : await troublesSince(found.since, store);
       const { leader, troubles } = shown;
-      changes.compare({ leader, troubles, durable, runs, hosts: shown.hosts });
+      changes.compare({ leader, troubles, durable, runs, hosts: shown.hosts, workflow: file.status() });
     },
     stop: () => releasers.run(),
   };
 }
 
-/** An edit of who may come in holds at once; all else of it is the leader's to apply. */
-function followDoors({ workflow, env, secrets, logger }: Omit<DaemonOptions, 'reign'>, served: Served): () => void {
+/** What becomes of the file: a good edit holds for what is shown and for who may come in; all else of it is the leader's to apply. */
+function followFile({ workflow, env, secrets, logger, clock }: Omit<DaemonOptions, 'reign'>, kept: KeptWorkflow) {
   const stopped = new AbortController();
+  // Not those of the service: the leader writes down what becomes of its own file.
+  const told = createNotices((fault) => logger.error('a listener failed', { error: errorText(fault) }));
+  const { status } = followWorkflowStatus({ workflow: kept.current, foundLater: () => [], notices: told, clock });
+  const { path } = workflow;
   let queue = Promise.resolve();
 
-  async function apply(): Promise<void> {
-    const { settings, problems, ...edit } = await readWorkflowFile(workflow.path, env);
+  async function apply(onGood: () => void): Promise<void> {
+    const read = await readWorkflowFile(path, env);
     if (stopped.signal.aborted) return;
-    secrets.add(edit.secrets);
-    if (settings !== null) return served.admit(settings.server);
-    const faults = problems.filter(({ severity }) => severity === 'error').map(formatProblem);
+    secrets.add(read.secrets);
+    kept.take(read);
+    if (read.settings !== null) {
+      told.announce({ name: 'workflow:file:reloaded', facts: { path } });
+      return onGood();
+    }
+    const facts = rejection(new WorkflowFault(read.problems), read);
+    told.announce({ name: 'workflow:file:rejected', facts });
     logger.error('workflow edit rejected, the last good one stays in force', {
-      workflow_path: workflow.path,
-      problems: faults.join(' | '),
+      workflow_path: path,
+      problems: facts.problems.join(' | '),
     });
   }
 
-  const onChange = (): void => void (queue = queue.then(apply));
-  watchWorkflow(workflow.path, { onChange, seen: workflow.fingerprint }, stopped.signal);
-  return () => stopped.abort();
+  return {
+    status,
+    start(onGood: () => void): void {
+      const onChange = (): void => void (queue = queue.then(() => apply(onGood)));
+      watchWorkflow(path, { onChange, seen: kept.current().fingerprint }, stopped.signal);
+    },
+    stop: () => stopped.abort(),
+  };
 }
 
 /** What does not change while it stands by. */
 function aboutService({ workflow, version, clock, logger, secrets }: Omit<DaemonOptions, 'reign'>) {
-  const appliedAt = clock.now();
   return {
     version,
     clock,
     logger,
     mask: secrets.mask,
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
-    workflow: () => ({ path: workflow.path, appliedAt, warnings: [], rejected: null, problems: [] }),
     isDraining: () => false,
   };
 }
 
 /** What the HTTP side sees of the records. What people and vendors ask for is passed on to the leader. */
-function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, clock }: Omit<DaemonOptions, 'reign'>) {
+function viewOf(shown: Shown, { store, passedOn, kept }: StandbyDeps, { clock }: Omit<DaemonOptions, 'reign'>) {
+  const settings = (): Settings => kept.current().settings;
   const answers = createDatabaseCheck(() => store.ping());
   return {
     history: store,
@@ -142,9 +162,9 @@ function viewOf(shown: Shown, { store, passedOn }: StandbyDeps, { workflow, cloc
     leader: () => ({ role: 'standby', leader: shown.leader }) as const,
     requestRefresh: async () => ({ queued: true, coalesced: await passedOn.refresh() }),
     hint: passedOn.webhook,
-    watchedKinds: () => kindsOf(workflow.settings),
-    trackerOf: () => workflow.settings.tracker.identity,
-    ask: (request: OperatorRequest, by: string) => askLeader(store, { request, by, tracker: workflow.settings.tracker.identity }),
+    watchedKinds: () => kindsOf(settings()),
+    trackerOf: () => settings().tracker.identity,
+    ask: (request: OperatorRequest, by: string) => askLeader(store, { request, by, tracker: settings().tracker.identity }),
     checkReadiness: async () => ({ database: await answers(), preflight: true, workflow: true }),
   };
 }
@@ -165,9 +185,14 @@ function pollFaultOf({ since: at, text: error, nextTryAt, isSilence }: Trouble):
   return { last: { at, durationMs: 0, candidates: 0, error } };
 }
 
+interface Stored {
+  readonly runs: readonly Run[];
+  readonly durable: Durable;
+}
+
 /** What the leader's own state looks like from its records. */
-function stateOf({ workflow, clock }: Pick<DaemonOptions, 'workflow' | 'clock'>, runs: readonly Run[], durable: Durable): State {
-  const state = rebuilt(workflow.settings, durable, 'standby', clock.now());
+function stateOf({ settings }: GoodWorkflow, clock: SteadyClock, { runs, durable }: Stored): State {
+  const state = rebuilt(settings, durable, 'standby', clock.now());
   const running = new Set([...state.claims.values()].flatMap((claim) => (claim.phase === 'running' ? [claim.runId] : [])));
   const live = runs.filter((run) => running.has(run.id)).map(liveOf);
   return { ...state, startedAt: processStart(clock), live: new Map(live.map((entry) => [entry.issue.id, entry])) };

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildCrashing } from '../faults/crashing-command.ts';
 import { createPlayground, eventually, fileWorkflow, freePort, workflowText, type Playground } from '../support/daemon.ts';
-import { startServer, text } from '../support/http-server.ts';
+import { json, startServer, text } from '../support/http-server.ts';
 import { isAlive } from '../support/processes.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { openLink } from './link.ts';
@@ -107,6 +107,67 @@ it('an edit of the token holds for leader and standby, and for the one that take
   );
   expect(await statusAt(served ?? '', 'the-old-token')).toBe(401);
   expect(await statusAt(served ?? '', 'the-new-token')).toBe(200);
+  await second.stop();
+});
+
+it('one that takes over works by the last good edit, also when the file is broken by then', async () => {
+  const write = (state: string, agent = 'kind: mock') =>
+    playground.write(
+      'WORKFLOW.md',
+      fileWorkflow({
+        store: 'url: $DATABASE_URL',
+        agent,
+        tracker: `kind: file\nactive_states: [todo]\nterminal_states: [done]\nhandoff_state: ${state}`,
+      }),
+    );
+  await playground.writeIssues([]);
+  await write('review');
+  const options = { env: { DATABASE_URL: url } };
+  const first = await playground.start(['--port', '0'], options);
+  const second = await playground.start(['--port', '0'], options);
+  const appliedAt = async (): Promise<unknown> => (await second.json('/api/v2/workflow'))['applied_at'];
+  const before = await appliedAt();
+  await write('checking');
+  await first.record('workflow reloaded');
+  await eventually(appliedAt, (at) => at !== before, 'the edit on the standby');
+  await write('elsewhere', 'kind: [');
+  await second.record('workflow edit rejected, the last good one stays in force');
+  first.signal('SIGKILL');
+  await second.record('leading');
+  await playground.writeIssues([issue(1)]);
+  await becomes(1, 'checking');
+  await second.stop();
+});
+
+it('one that takes over leaves out an edit that only the tracker refuses, and says why', async (test) => {
+  const shop = { id: 7, full_name: 'acme/shop', private: true, has_issues: true, permissions: { push: true } };
+  const tracker = await startServer(({ headers, path }) => {
+    if (!(headers['authorization'] ?? '').includes('token-of-somebody')) return json({ message: 'Bad credentials' }, 401);
+    return json(path.endsWith('/repos/acme/shop') ? shop : []);
+  });
+  test.onTestFinished(() => tracker.close());
+  const write = (token: string) =>
+    playground.write(
+      'WORKFLOW.md',
+      workflowText({
+        tracker: `kind: github\nproject: acme/shop\nendpoint: ${tracker.url}\napi_key: $${token}\nactive_states: [todo]`,
+        agent: 'kind: mock',
+        polling: 'interval_ms: 500',
+        store: 'url: $DATABASE_URL',
+      }),
+    );
+  await write('GITHUB_TOKEN');
+  const options = { env: { DATABASE_URL: url, GITHUB_TOKEN: 'token-of-somebody', OTHER_TOKEN: 'token-of-nobody' } };
+  const first = await playground.start(['--port', '0'], options);
+  await first.record('tick completed');
+  const second = await playground.start(['--port', '0'], options);
+  await write('OTHER_TOKEN');
+  const refused = 'workflow edit rejected, the last good one stays in force';
+  await first.record(refused);
+  first.signal('SIGKILL');
+  await second.record(refused);
+  await second.record('tick completed');
+  expect((await second.json('/readyz'))['workflow_error']).toContain('Bad credentials');
   await second.stop();
 });
 
