@@ -20,19 +20,14 @@ export interface WouldBeLeader {
   readonly me: InstanceFacts;
 }
 
-/** Opens the shared database, waiting for a server that does not answer yet. Other faults are the operator's to mend. */
-export async function openShared(url: string, logger: Logger, signal: AbortSignal): Promise<Postgres> {
-  const { openPostgres, migratePostgres, isUnreachable } = await import('../store/postgres/index.ts');
-  const db = await openPostgres(url);
+/** Brings the tables up to date, waiting for a server that does not answer yet. Other faults are the operator's to mend. */
+export async function prepareShared(db: Postgres, logger: Logger, signal: AbortSignal): Promise<void> {
+  const { migratePostgres, isUnreachable } = await import('../store/postgres/index.ts');
   for (let tries = 0; ; tries += 1) {
     try {
-      await migratePostgres(db, Date.now());
-      return db;
+      return await migratePostgres(db, Date.now());
     } catch (error) {
-      if (!isUnreachable(error) || signal.aborted) {
-        await db.close();
-        throw error;
-      }
+      if (!isUnreachable(error) || signal.aborted) throw error;
       if (tries % 10 === 0) logger.warn('waiting for the database', { error: errorText(error) });
       await delay(1_000, undefined, { signal });
     }

@@ -3,7 +3,7 @@ import { TrackerError } from '../domain/model/errors.ts';
 import type { Leader, Postgres } from '../store/postgres/index.ts';
 import { startDaemon, type DaemonOptions, type RunningDaemon } from './daemon.ts';
 import { keepWorkflow, type KeptWorkflow } from './kept-workflow.ts';
-import { aboutMe, openShared, waitToLead, type Reign } from './leading.ts';
+import { aboutMe, prepareShared, waitToLead, type Reign } from './leading.ts';
 import { databaseName } from './own-store.ts';
 import { passOn } from './shared-hints.ts';
 import { readWorkflowFile } from './workflow.ts';
@@ -27,7 +27,8 @@ export async function startSharedDaemon(given: SharedOptions): Promise<RunningDa
   const stopped = new AbortController();
   const interrupted = AbortSignal.any([stopped.signal, given.interrupted]);
   const options = { ...given, interrupted, keptPort: { port: null }, kept: keepWorkflow(given.workflow) };
-  const db = await openShared(options.workflow.settings.storeUrl ?? '', options.logger, options.interrupted);
+  const { openPostgres } = await import('../store/postgres/index.ts');
+  const db = await openPostgres(options.workflow.settings.storeUrl ?? '');
   const turn: Turn = { daemon: null };
 
   async function takeTurns(): Promise<void> {
@@ -88,6 +89,7 @@ async function standBy(db: Postgres, options: Options): Promise<Reign> {
     return { ...me, url: standby.url };
   };
   try {
+    await prepareShared(db, logger, options.interrupted);
     return await waitToLead({ db, me }, look, logger, options.interrupted);
   } finally {
     clearTimeout(late);

@@ -171,6 +171,22 @@ it('one that takes over leaves out an edit that only the tracker refuses, and sa
   await second.stop();
 });
 
+it('says that it is alive and not ready while it waits for the server at its start', async (test) => {
+  await playground.writeIssues([issue(1)]);
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
+  const link = await openLink(postgres.port);
+  test.onTestFinished(() => link.close());
+  link.cut();
+  const daemon = await playground.start(['--port', '0'], { env: { DATABASE_URL: link.through(url) } });
+  await daemon.record('waiting for the database');
+  expect((await daemon.get('/livez')).status).toBe(200);
+  const ready = await daemon.get('/readyz');
+  expect([ready.status, await ready.json()]).toMatchObject([503, { checks: { database: 'fail' } }]);
+  link.heal();
+  await becomes(1, 'review');
+  await daemon.stop();
+});
+
 it('one whose port is taken leads all the same, and serves its pages when the port is free', async () => {
   await playground.writeIssues([]);
   await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL' }));
