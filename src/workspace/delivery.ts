@@ -200,7 +200,16 @@ async function writeRecord(workspace: string, record: ScmRecord): Promise<void> 
 
 function titleOf({ identifier, title }: WorkspaceSubject): string {
   const line = title.replaceAll(/\s+/g, ' ').trim();
-  return line === '' ? identifier : line;
+  return line === '' ? identifier : withoutOrders(line);
+}
+
+const SKIPS_CI = /\[((?:skip|no)[ -](?:ci|actions)|(?:ci|actions)[ -]skip)\]/gi;
+const ENDS_ISSUES = /\b(?:clos|fix|resolv|implement|reopen)/i;
+
+/** The title of an issue is what somebody wrote: it has the forge neither skip CI nor close another issue. */
+export function withoutOrders(title: string): string {
+  const read = title.replaceAll(SKIPS_CI, '($1)');
+  return ENDS_ISSUES.test(read) ? read.replaceAll(/ ?#(?=\d)/g, ' no. ').trim() : read;
 }
 
 /** No word that has a forge close the issue by itself: that is the business of `merge_completion`. */
