@@ -128,20 +128,25 @@ export async function checkDatabase({ settings, path }: GoodWorkflow): Promise<r
     await records?.close();
     const lacking = settings.storeUrl === null ? null : await lackingSchema(settings.storeUrl, settings.agent.runOn !== null);
     if (lacking !== null) return [finding('error', 'database', `${place}: ${lacking}`, MAY_CREATE)];
-    return [useOf(place, records), ...pauseFindings(durable?.operatorPause ?? null)];
+    return [useOf(settings, records), ...pauseFindings(durable?.operatorPause ?? null)];
   } catch (error) {
     return [finding('error', 'database', errorText(error), 'see the message; db_path or store.url names another place')];
   }
 }
 
 /** Who is at work on the database. */
-function useOf(place: string, records: Records | null): Finding {
+function useOf(settings: Settings, records: Records | null): Finding {
+  const place = databaseName(settings);
   if (records === null) return ok('database', `${place} is made at the first start`);
   const { daemon, otherFile } = records;
   if (daemon === null) return ok('database', place);
   if (otherFile === null) return ok('database', `${place}, in use by the running service (pid ${daemon.pid} on ${daemon.host})`);
-  const message = `${place} is used by the running service of ${otherFile}; a service of this file could not start`;
-  return finding('error', 'database', message, 'set db_path in this file to a database of its own');
+  const [key, fate] =
+    settings.storeUrl === null
+      ? ['db_path', 'could not start']
+      : ['store.url', 'would stand by while nobody watches its tracker'];
+  const message = `${place} is used by the running service of ${otherFile}; a service of this file ${fate}`;
+  return finding('error', 'database', message, `set ${key} in this file to a database of its own`);
 }
 
 const MAY_CREATE = 'let the role of store.url create schemas in this database, as docs/shared-database.md says';

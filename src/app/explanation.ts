@@ -81,7 +81,7 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   no_state_slot: 'wait for a free slot, or raise agent.max_concurrent_agents_by_state',
   handed_off: null,
   terminal: null,
-  not_watched: 'set db_path in this file to a database of its own, and start a service with it',
+  not_watched: 'set db_path, or store.url where that is set, to a database of its own in this file, and start a service with it',
   unknown: 'check the identifier, tracker.project and what the token may see',
 };
 

@@ -96,6 +96,7 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
       await roots.take(next.workflow.settings.workspace.root);
       await fleet.open(next.workflow.settings);
       await trackers.watch(next);
+      leading?.watches(next.workflow.names.configured);
     },
   };
 }

@@ -12,7 +12,7 @@ import { openStoreReadOnly, type ReadOnlyStore } from '../store/sqlite/read-only
 /** What the database says, and the daemon that has it, if one is at work. */
 export interface Records extends Pick<ReadOnlyStore, 'listRuns' | 'findRun' | 'listNotes' | 'statistics' | 'totals' | 'close'> {
   readonly daemon: Instance | null;
-  /** The workflow file of that daemon, where the one that was asked about is another: nothing watches that. */
+  /** The workflow file of that daemon, where the one that was asked about is another: nothing watches that. For people. */
   readonly otherFile: string | null;
   /** The tracker that the workflow file names, by the name it is stored under. */
   readonly tracker: string;
@@ -78,7 +78,7 @@ function isOtherFile(watched: string, asked: string): boolean {
 
 /** The leader counts as at work while it says so. */
 async function openShared(url: string, tracker: string | null): Promise<Records | null> {
-  const { createPostgresStore, openPostgres, readEnding, readFleet, readLeader, readLastTracker, isUpToDate } =
+  const { createPostgresStore, isWatchedBy, openPostgres, readEnding, readFleet, readLeader, readLastTracker, isUpToDate } =
     await import('../store/postgres/index.ts');
   const db = await openPostgres(url);
   try {
@@ -89,6 +89,7 @@ async function openShared(url: string, tracker: string | null): Promise<Records 
     const store = createPostgresStore(db, { owner: '', clock: { now: Date.now }, epoch: null });
     const leader = await db.read(readLeader());
     const isAtWork = leader !== null && !leader.left && leader.silentMs < SILENCE_MS;
+    const isOther = isAtWork && tracker !== null && (await db.read(isWatchedBy(leader, tracker))) === false;
     const identity = await store.identityOf(tracker ?? (await db.read(readLastTracker())));
     return {
       ...store,
@@ -97,8 +98,8 @@ async function openShared(url: string, tracker: string | null): Promise<Records 
       fleet: () => db.read(readFleet()),
       tracker: identity,
       daemon: isAtWork ? { ...leader, startedAt: leader.since } : null,
-      // Each of the daemons that share a database has its own copy of the file.
-      otherFile: null,
+      // Each of the daemons that share a database has its own copy of the file: it is another one where its tracker is.
+      otherFile: isOther ? `${leader.workflowPath} on ${leader.host}` : null,
     };
   } catch (error) {
     await db.close();

@@ -5,6 +5,7 @@ import { startDaemon, type DaemonOptions, type RunningDaemon } from './daemon.ts
 import { keepWorkflow, type KeptWorkflow } from './kept-workflow.ts';
 import { aboutMe, prepareShared, waitToLead, type Reign } from './leading.ts';
 import { databaseName } from './own-store.ts';
+import { tellOtherTracker } from './other-tracker.ts';
 import { passOn } from './shared-hints.ts';
 import { readWorkflowFile } from './workflow.ts';
 import { hostViewsOf } from '../runners/queue/known-workers.ts';
@@ -79,11 +80,13 @@ async function standBy(db: Postgres, options: Options): Promise<Reign> {
   let opened: Promise<Standby> | null = null;
   const pages = (): Promise<Standby> => (opened ??= openPages(db, me.id, options));
   const late = setTimeout(() => pages().catch(() => {}), PAGES_WITHIN_MS);
+  const warn = await tellOtherTracker({ db, logger, workflow: options.kept.current });
   const look = async (leader: Leader | null) => {
     const { host, pid, url } = leader ?? { host: '', pid: 0, url: null };
     const facts = { database: databaseName(workflow.settings), leader_host: host, leader_pid: pid, leader_url: url };
     if (!isTold) logger.info('standing by', facts);
     isTold = true;
+    if (leader !== null) await warn(leader);
     const standby = await pages();
     await standby.look(leader);
     return { ...me, url: standby.url };

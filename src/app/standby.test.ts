@@ -65,6 +65,7 @@ async function setUp() {
     silentMs: 0,
     absentMs: 0,
     left: false,
+    tracker: null,
   };
   const look = (): Promise<void> => standby.look(leader);
   return {

@@ -27,7 +27,7 @@ export async function askAndPrint(workflowPath: string, request: OperatorRequest
 /** Whose service it is where the workflow file is not the one it watches. */
 async function ofOtherFile(loaded: LoadedWorkflow): Promise<string> {
   const database = await databaseOf(loaded);
-  const records = database && (await openRecords(database, null, loaded.path));
+  const records = database && (await openRecords(database, loaded.settings?.tracker.identity ?? null, loaded.path));
   await records?.close();
   return records?.otherFile == null ? '' : ` of ${records.otherFile}`;
 }

@@ -69,6 +69,10 @@ export const SENTENCES: readonly Sentence[] = [
     'what people and vendors ask of a standby reaches the leader':
       'what a standby is asked for reaches the leader: webhooks, refreshes, pauses',
   }),
+  ...rows('test/fleet/other-tracker.test.ts', {
+    'a service whose file names another tracker than the leader’s says that nobody watches it, and so do commands':
+      'a service of another tracker, and its commands, say that nobody watches it and who leads',
+  }),
 
   // Workers
   ...rows('test/fleet/workers.test.ts', {

@@ -1,3 +1,4 @@
+import { storedIdentity } from '../records/trackers.ts';
 import { all, get, run, type Work } from '../records/work.ts';
 import { NOW } from './job-pool.ts';
 
@@ -24,6 +25,8 @@ export interface Leader extends InstanceFacts {
   readonly absentMs: number;
   /** It took leave, so that nobody needs to wait. */
   readonly left: boolean;
+  /** The tracker that its workflow file names; null where it has not said. */
+  readonly tracker: string | null;
 }
 
 /** Names the lock of the leader among all advisory locks of the database. */
@@ -49,9 +52,13 @@ export const SESSIONS_OVER_MS = 45_000;
 export const MISSED_FROM =
   'greatest(leader.renewed_at, (extract(epoch FROM pg_postmaster_start_time()) * 1000)::double precision)';
 
+/** What a leader watches is kept among the names of trackers: it is one more name, and goes with the leader. */
+const WATCHED_BY = 'watched by ';
+
 const READ_LEADER = `SELECT leader.epoch, leader.since, ${NOW} - leader.renewed_at AS silent, ${NOW} - ${MISSED_FROM} AS absent, leader.left_at IS NOT NULL AS has_left,
-  leader.instance, leader.backend_pid, i.host, i.machine, i.pid, i.process_start, i.workflow_path, i.version, i.url
-  FROM leader LEFT JOIN instances AS i ON i.id = leader.instance`;
+  leader.instance, leader.backend_pid, i.host, i.machine, i.pid, i.process_start, i.workflow_path, i.version, i.url, watched.identity AS tracker
+  FROM leader LEFT JOIN instances AS i ON i.id = leader.instance
+  LEFT JOIN tracker_names AS watched ON watched.name = '${WATCHED_BY}' || leader.instance`;
 
 /** Who leads, or led last; null where nobody has yet. */
 export function* readLeader(): Work<Leader | null> {
@@ -63,6 +70,7 @@ export function* readLeader(): Work<Leader | null> {
     silentMs: Number(row.silent),
     absentMs: Number(row.absent),
     left: Boolean(row.has_left),
+    tracker: row.tracker === null ? null : String(row.tracker),
     id: String(row.instance),
     host: String(row.host ?? ''),
     machine: String(row.machine ?? ''),
@@ -72,6 +80,18 @@ export function* readLeader(): Work<Leader | null> {
     version: String(row.version ?? ''),
     url: row.url === null || row.url === undefined ? null : String(row.url),
   };
+}
+
+/** Says which tracker this leader watches, by the name it is configured by. */
+export function* noteWatched(id: string, configured: string): Work<void> {
+  yield* run(`DELETE FROM tracker_names WHERE name LIKE '${WATCHED_BY}%'`);
+  yield* run('INSERT INTO tracker_names (name, identity) VALUES (?, ?)', `${WATCHED_BY}${id}`, configured);
+}
+
+/** Whether the leader watches the tracker that is configured so; null where nobody can tell. Names that lead to one are one. */
+export function* isWatchedBy({ tracker, left }: Leader, configured: string): Work<boolean | null> {
+  if (left || tracker === null) return null;
+  return (yield* storedIdentity(tracker)) === (yield* storedIdentity(configured));
 }
 
 /** The daemons that said within ten seconds that they live. */

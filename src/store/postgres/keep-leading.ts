@@ -1,7 +1,7 @@
 import { run, type Work } from '../records/work.ts';
 import type { Postgres, Session } from './connection.ts';
 import { createContact, momentNow, type Contact } from './contact.ts';
-import { BEAT_MS, LEADER_CUT_OFF_MS, END_SESSION, LEADER_LOCK, readInstances, tellAlive } from './instances.ts';
+import { BEAT_MS, LEADER_CUT_OFF_MS, END_SESSION, LEADER_LOCK, noteWatched, readInstances, tellAlive } from './instances.ts';
 import { NOW } from './job-pool.ts';
 import type { InstanceFacts } from './instances.ts';
 
@@ -20,6 +20,8 @@ export interface Leadership {
   isConfirmed(): boolean;
   /** Where this one serves its pages, for the others to tell. */
   servesAt(url: string | null): void;
+  /** Which tracker this one watches, by the name it is configured by, for the others to tell. */
+  watches(tracker: string): void;
   /** A write was refused: this one does not lead any more. */
   overtaken(): void;
   /** Takes leave: the next one may lead at once. */
@@ -32,6 +34,9 @@ interface Turn {
   readonly epoch: number;
   readonly contact: Contact;
   me: InstanceFacts;
+  /** The tracker that is watched, and the one that the others know of; null for none yet. */
+  watched: string | null;
+  noted: string | null;
   /** Null from the loss of a session until the lock is taken again. */
   session: Session | null;
   /** Another daemon is there that would take over. */
@@ -44,7 +49,8 @@ export function keepLeading(
   me: InstanceFacts,
   won: Pick<Leadership, 'epoch' | 'since'> & { readonly session: Session },
 ): Leadership {
-  const turn: Turn = { db, me, contact: createContact(), hasStandby: false, epoch: won.epoch, session: won.session };
+  const { epoch, session } = won;
+  const turn: Turn = { db, me, contact: createContact(), hasStandby: false, epoch, session, watched: null, noted: null };
   let tellLost = (_why: string): void => {};
   const lost = new Promise<string>((resolve) => {
     tellLost = resolve;
@@ -80,6 +86,9 @@ export function keepLeading(
     servesAt(url) {
       turn.me = { ...turn.me, url };
     },
+    watches(tracker) {
+      turn.watched = tracker;
+    },
     overtaken: () => (over ? undefined : lose(OVERTAKEN)),
     async leave() {
       if (over) return;
@@ -109,6 +118,7 @@ async function signOfLife(turn: Turn): Promise<string | null> {
     if (!(await renew(turn.session, epoch))) return OVERTAKEN;
     contact.confirmed(asked);
     await db.write(tellAlive(me));
+    await tellWatched(turn);
     turn.hasStandby = (await db.read(readInstances())).some(({ id }) => id !== me.id);
     return null;
   } catch (error) {
@@ -116,6 +126,14 @@ async function signOfLife(turn: Turn): Promise<string | null> {
     if (error instanceof Overtaken) return OVERTAKEN;
     return turn.hasStandby && contact.ageMs() > LEADER_CUT_OFF_MS ? 'the database was out of reach for too long' : null;
   }
+}
+
+/** Lets the others know which tracker is watched, where it is another than they know of. */
+async function tellWatched(turn: Turn): Promise<void> {
+  const { db, epoch, me, watched, noted } = turn;
+  if (watched === null || watched === noted) return;
+  await db.writeUnder(epoch, noteWatched(me.id, watched));
+  turn.noted = watched;
 }
 
 class Overtaken extends Error {}
