@@ -37,12 +37,15 @@ export interface AdapterDeps {
 }
 
 /**
- * What agents inherit: everything but the variables that the workflow file reads for the tracker. Where we push by SSH
- * ourselves, the SSH agent is not theirs either.
+ * What agents inherit: everything but the variables that the workflow file reads for the tracker, and those that lead to the
+ * files they may be read from. Where we push by SSH ourselves, the SSH agent is not theirs either.
  */
-export function agentEnv(workflow: GoodWorkflow, env: Env): Readonly<Record<string, string>> {
-  const { repo } = workflow.settings.workspace;
-  const hidden = new Set([...workflow.secretVariables, ...(repo?.push === true ? ['SSH_AUTH_SOCK'] : [])]);
+export function agentEnv(
+  { settings, secretVariables }: Pick<GoodWorkflow, 'settings' | 'secretVariables'>,
+  env: Env,
+): Readonly<Record<string, string>> {
+  const files = ['CREDENTIALS_DIRECTORY', ...secretVariables.map((name) => `${name}_FILE`)];
+  const hidden = new Set([...secretVariables, ...files, ...(settings.workspace.repo?.push === true ? ['SSH_AUTH_SOCK'] : [])]);
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && !hidden.has(entry[0])),
   );
