@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commit, git } from '../../test/support/git/person.ts';
 import { createRepository, createWorktree, publish, updateWorktree, type Repository } from './index.ts';
 import type { Worktree } from './worktree.ts';
 
@@ -25,18 +26,6 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function seed(): string {
   return path.join(home, 'seed');
-}
-
-function git(cwd: string, ...args: string[]): string {
-  const author = ['-c', 'user.name=Rita', '-c', 'user.email=rita@example.org'];
-  return execFileSync('git', [...author, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
-}
-
-function commit(cwd: string, file: string, text: string, message: string): string {
-  writeFileSync(path.join(cwd, file), text);
-  git(cwd, 'add', '--all');
-  git(cwd, 'commit', '--quiet', '-m', message);
-  return git(cwd, 'rev-parse', 'HEAD');
 }
 
 function repositoryWith(baseBranch: string | null = null, env: Record<string, string | undefined> = process.env): Repository {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commit, git } from '../../test/support/git/person.ts';
 import { startGitServer, type GitServer } from '../../test/support/git/http-backend.ts';
 import { createRepository, createWorktree, GitRefusal, publish, updateWorktree, type Repository } from './index.ts';
 
@@ -33,18 +34,6 @@ afterEach(async () => {
   await server.close();
   rmSync(home, { recursive: true, force: true });
 });
-
-function git(cwd: string, ...args: string[]): string {
-  const author = ['-c', 'user.name=Rita', '-c', 'user.email=rita@example.org'];
-  return execFileSync('git', [...author, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
-}
-
-function commit(cwd: string, file: string, text: string, message: string): string {
-  writeFileSync(path.join(cwd, file), text);
-  git(cwd, 'add', '--all');
-  git(cwd, 'commit', '--quiet', '-m', message);
-  return git(cwd, 'rev-parse', 'HEAD');
-}
 
 function repositoryWith(
   token: string | null = TOKEN,

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { git } from '../../test/support/git/person.ts';
 import { createRepository, createWorktree, publish, updateWorktree, type Repository } from './index.ts';
 import type { Worktree } from './worktree.ts';
 
@@ -30,11 +31,6 @@ beforeEach(async () => {
 });
 
 afterEach(() => rmSync(home, { recursive: true, force: true }));
-
-function git(cwd: string, ...args: string[]): string {
-  const author = ['-c', 'user.name=Rita', '-c', 'user.email=rita@example.org'];
-  return execFileSync('git', [...author, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
-}
 
 function pipeAt(...parts: string[]): void {
   const file = path.join(...parts);

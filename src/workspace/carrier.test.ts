@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commit, git } from '../../test/support/git/person.ts';
 import { startGitServer, type GitServer } from '../../test/support/git/http-backend.ts';
 import { createCarriedRemote, createRepository, createWorktree, publish, updateWorktree } from '../git/index.ts';
 import type { Repository } from '../git/index.ts';
@@ -94,18 +95,6 @@ function counted(given: Carrier): Carrier {
       await given.addWork(at, part, signal);
     },
   };
-}
-
-function git(cwd: string, ...args: string[]): string {
-  const author = ['-c', 'user.name=Rita', '-c', 'user.email=rita@example.org'];
-  return execFileSync('git', [...author, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
-}
-
-function commit(cwd: string, file: string, text: string | Buffer, message: string): string {
-  writeFileSync(path.join(cwd, file), text);
-  git(cwd, 'add', '--all');
-  git(cwd, 'commit', '--quiet', '-m', message);
-  return git(cwd, 'rev-parse', 'HEAD');
 }
 
 async function checkedOut() {
