@@ -3,7 +3,8 @@ import type { IssueRef } from '../domain/model/issue.ts';
 import type { Notice, NoticeName, Notices } from '../domain/model/notice.ts';
 import { HOLDS } from '../domain/model/hold.ts';
 import type { NoticeBus } from '../ports/events.ts';
-import type { LogAttributes, Logger, LogLevel } from '../ports/runtime.ts';
+import type { Logger } from '../ports/runtime.ts';
+import { debug, error, info, record, warn, type LogRecord } from './log-record.ts';
 
 /** One log record for each notice that deserves one. Static messages; the facts are attributes. */
 export function logNotices(notices: NoticeBus, logger: Logger): () => void {
@@ -11,12 +12,6 @@ export function logNotices(notices: NoticeBus, logger: Logger): () => void {
     const record = recordOf(notice);
     if (record) logger[record.level](record.message, record.attributes);
   });
-}
-
-interface LogRecord {
-  readonly level: LogLevel;
-  readonly message: string;
-  readonly attributes: LogAttributes;
 }
 
 export function recordOf(notice: Notice): LogRecord | null {
@@ -228,24 +223,4 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
 
 function of(issue: IssueRef): { issue_id: string; issue_identifier: string } {
   return { issue_id: issue.id, issue_identifier: issue.identifier };
-}
-
-function record(level: LogLevel, message: string, attributes: LogAttributes): LogRecord {
-  return { level, message, attributes };
-}
-
-function debug(message: string, attributes: LogAttributes): LogRecord {
-  return record('debug', message, attributes);
-}
-
-function info(message: string, attributes: LogAttributes): LogRecord {
-  return record('info', message, attributes);
-}
-
-function warn(message: string, attributes: LogAttributes): LogRecord {
-  return record('warn', message, attributes);
-}
-
-function error(message: string, attributes: LogAttributes): LogRecord {
-  return record('error', message, attributes);
 }

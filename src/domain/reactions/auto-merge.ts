@@ -9,7 +9,8 @@ import { ATTEMPTS, attemptsOn, type Attempts } from './merge-attempts.ts';
 import { obstacleTo } from './merge-obstacle.ts';
 import { READING, readingOf, SETTLE_MS, type MergeCase, type MergeReading } from './merge-reading.ts';
 import { followSent } from './merge-sent.ts';
-import { couldNotRead, escalate, isWorkedOn, personFor, progressOf, waitFor } from './progress.ts';
+import { escalate, personFor } from './escalation.ts';
+import { couldNotRead, isWorkedOn, progressOf, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
 
 const declaration = {

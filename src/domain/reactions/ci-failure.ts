@@ -3,8 +3,9 @@ import { announce } from '../draft.ts';
 import type { CiReport } from '../model/merge-request.ts';
 import type { ReactionContext } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
-import { couldNotRead, isWorkedOn, outOfTurns, progressOf, queueTurn, waitFor } from './progress.ts';
+import { couldNotRead, isWorkedOn, progressOf, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
+import { outOfTurns, queueTurn } from './turns.ts';
 
 const declaration = {
   kind: 'ci_failure',

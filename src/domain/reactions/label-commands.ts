@@ -4,20 +4,20 @@ import type { EventNamed } from '../model/event.ts';
 import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';
 import type { ReactionContext, ReactionKind } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
+import { escalate } from './escalation.ts';
 import {
   couldNotRead,
-  escalate,
   isOwnAccount,
   isWorkedOn,
   progressOf,
   putProgress,
-  queueTurn,
   reasonToWait,
   waitFor,
   waitLonger,
   whySelfUnknown,
 } from './progress.ts';
 import type { Declaration, Look, Reaction } from './reaction.ts';
+import { queueTurn } from './turns.ts';
 
 const declaration = {
   kind: 'label_commands',

@@ -5,7 +5,8 @@ import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';
 import { attemptsIn } from './merge-attempts.ts';
 import type { MergeReading } from './merge-reading.ts';
-import { escalate, progressOf, waitFor, waitLonger } from './progress.ts';
+import { escalate } from './escalation.ts';
+import { progressOf, waitFor, waitLonger } from './progress.ts';
 
 /** What became of the merge that was asked for. */
 export function onMergeAnswered(draft: Draft, event: Extract<Event, { type: 'merge-answered' }>): void {

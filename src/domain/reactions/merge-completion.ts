@@ -6,7 +6,8 @@ import type { Event } from '../model/event.ts';
 import { sameState } from '../model/issue.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import { askedWaitMs } from '../rules/quota.ts';
-import { endWatch, escalate, isPutOff, isWorkedOn, personFor, progressOf, putProgress, waitFor, waitLonger } from './progress.ts';
+import { escalate, personFor } from './escalation.ts';
+import { endWatch, isPutOff, isWorkedOn, progressOf, putProgress, waitFor, waitLonger } from './progress.ts';
 import type { Declaration, Reaction } from './reaction.ts';
 import { NO_MARK } from '../model/reaction.ts';
 

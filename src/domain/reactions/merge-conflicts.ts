@@ -1,8 +1,9 @@
 import { announce, type Draft } from '../draft.ts';
 import { NO_MARK, type ReactionContext } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
-import { isWorkedOn, outOfTurns, progressOf, queueTurn, waitFor } from './progress.ts';
+import { isWorkedOn, progressOf, waitFor } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
+import { outOfTurns, queueTurn } from './turns.ts';
 
 const declaration = {
   kind: 'merge_conflicts',

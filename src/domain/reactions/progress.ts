@@ -1,10 +1,9 @@
-import { announce, change, dropWatch, putWaiting, putWatch, queueWrite, type Draft } from '../draft.ts';
-import { CONTINUATION_MS } from '../rules/backoff.ts';
+import { announce, change, dropWatch, putWatch, type Draft } from '../draft.ts';
 import { askedWaitMs } from '../rules/quota.ts';
 import { isNeverTold, type Fault } from '../model/fault.ts';
 import { sameState, stateIn } from '../model/issue.ts';
 import type { ReactionSettings } from '../model/settings.ts';
-import { NO_MARK, type ReactionBase, type ReactionContext, type ReactionKind, type TurnKind } from '../model/reaction.ts';
+import { NO_MARK, type ReactionBase, type ReactionKind } from '../model/reaction.ts';
 import type { Findings } from '../model/findings.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
@@ -127,7 +126,7 @@ export function isWorkedOn(draft: Draft, watch: Watch): boolean {
   return claim?.phase === 'running' || (claim?.phase === 'waiting' && claim.then.kind === 'run');
 }
 
-const PARKED = 'the parked issue to be released';
+export const PARKED = 'the parked issue to be released';
 
 /** What keeps a reaction from queueing a run now, for people; null when nothing does. */
 export function reasonToWait(draft: Draft, watch: Watch): string | null {
@@ -141,112 +140,12 @@ export function reasonToWait(draft: Draft, watch: Watch): string | null {
   return mayStart ? null : `the issue to come back from "${state}"`;
 }
 
-/**
- * Queues a run for a reaction. One queued continuation per issue: when the issue is already claimed, nothing changes
- * and the reaction waits for the next look.
- */
-export function queueTurn<Kind extends TurnKind>(
-  draft: Draft,
-  watch: Watch,
-  kind: Kind,
-  context: ReactionContext,
-  progress: ReactionProgress<Kind>,
-): void {
-  const { issue } = watch;
-  const reason = reasonToWait(draft, watch);
-  if (reason !== null) return waitFor(draft, watch, kind, reason);
-  if (progress.restored === true && !takeFromCommands(draft, watch)) {
-    return escalate(draft, watch, kind, 'the budget of the label commands, which had given it another try, is used up');
-  }
-  const attempt = watch.attempt + 1;
-  putProgress(draft, issue.id, kind, {
-    ...progress,
-    used: progress.used + 1,
-    failures: 0,
-    nextAt: draft.now + intervalOf(draft, kind),
-    waitingFor: 'its turn to end',
-  });
-  putWaiting(draft, {
-    issue,
-    attempt,
-    failures: 0,
-    refusals: 0,
-    sessionId: null,
-    delayMs: CONTINUATION_MS,
-    error: '',
-    then: { kind: 'run', trigger: kind, reaction: context },
-  });
-  change(draft, { judgedUnder: withEntry(draft.state.judgedUnder, issue.id, draft.state.settings) });
-  announce(draft, 'reaction:turn:queued', { issue, kind, attempt: progress.used + 1 });
-}
-
-/** A budget that a label command gave back is paid for by that of the commands. False when nothing is left of it. */
-function takeFromCommands(draft: Draft, { issue }: Watch): boolean {
-  const budget = draft.state.settings.reactions.on.label_commands?.budget ?? 0;
-  const watch = draft.state.watches.get(issue.id);
-  const commands = watch && progressOf(watch, 'label_commands');
-  if (!commands || commands.used >= budget) return false;
-  putProgress(draft, issue.id, 'label_commands', { ...commands, used: commands.used + 1 });
-  return true;
-}
-
-/** The turn that was paid for did not begin. */
-export function giveToCommands(draft: Draft, issueId: string): void {
-  const commands = draft.state.watches.get(issueId)?.reactions.label_commands;
-  if (commands) putProgress(draft, issueId, 'label_commands', { ...commands, used: Math.max(0, commands.used - 1) });
-}
-
-/** Asks for a person, once, in the configured way. Other kinds are not touched. */
-export function escalate<Kind extends ReactionKind>(
-  draft: Draft,
-  watch: Watch,
-  kind: Kind,
-  why: string,
-  changes: Partial<ReactionProgress<Kind>> = {},
-): void {
-  const settings = settingsOf(draft.state.settings.reactions, kind);
-  if (!settings || progressOf(watch, kind).escalated) {
-    waitFor(draft, watch, kind, personFor(why), changes);
-    return;
-  }
-  const { issue } = watch;
-  const id = `escalate:${issue.id}:${kind}:${watch.mergeRequest.number}:${draft.now}`;
-  if (settings.escalation === 'label') queueWrite(draft, issue, id, { kind: 'label', label: settings.escalationLabel });
-  if (settings.escalation === 'comment')
-    queueWrite(draft, issue, id, { kind: 'comment', text: escalationText(watch, kind, why) });
-  const asked = { at: draft.now, why, state: issue.state, runs: watch.facts.runs };
-  waitFor(draft, watch, kind, personFor(why), { ...changes, escalated: true, asked });
-  announce(draft, 'reaction:escalation:raised', { issue, kind, action: settings.escalation, why });
-}
-
-/** No turn is left: a person is asked, unless one is to release the parked issue first. */
-export function outOfTurns<Kind extends TurnKind>(
-  draft: Draft,
-  watch: Watch,
-  kind: Kind,
-  why: string,
-  changes: Partial<ReactionProgress<Kind>> = {},
-): void {
-  if (draft.state.parked.has(watch.issue.id)) waitFor(draft, watch, kind, PARKED);
-  else escalate(draft, watch, kind, why, changes);
-}
-
-/** What a reaction waits for that asked for a person, with the reason where it is known. */
-export function personFor(why: string | undefined): string {
-  return why === undefined ? 'a person' : `a person: ${why}`;
-}
-
 /** The watch is over: nothing is left to do for this merge request. */
 export function endWatch(draft: Draft, watch: Watch, why: string): void {
   dropWatch(draft, watch.issue.id);
   announce(draft, 'reaction:watch:ended', { issue: watch.issue, why });
 }
 
-function intervalOf(draft: Draft, kind: ReactionKind): number {
+export function intervalOf(draft: Draft, kind: ReactionKind): number {
   return settingsOf(draft.state.settings.reactions, kind)?.pollIntervalMs ?? 0;
-}
-
-function escalationText(watch: Watch, kind: ReactionKind, why: string): string {
-  const { owner, repo, number } = watch.mergeRequest;
-  return `Foray needs a person for merge request ${number} of ${owner}/${repo} (${kind}): ${why}`;
 }

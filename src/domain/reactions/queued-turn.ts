@@ -7,9 +7,10 @@ import { withEntry } from '../model/versioned-map.ts';
 import { problemOf, type Watch } from '../model/watch.ts';
 import { isPastWindow } from './after-merge.ts';
 import { whyElsewhere, whyForeign } from './managed.ts';
-import { giveToCommands, progressOf, putProgress, reasonToWait, settingsOf } from './progress.ts';
+import { progressOf, putProgress, reasonToWait, settingsOf } from './progress.ts';
 import type { Look } from './reaction.ts';
 import { REACTION_KINDS, reactionOf } from './registry.ts';
+import { giveToCommands } from './turns.ts';
 
 /**
  * A turn carries what was read when it was queued. After an edit of the workflow file or a restart it begins only once its

@@ -4,17 +4,9 @@ import type { ReviewComment } from '../model/merge-request.ts';
 import type { ValueOf } from '../model/data-shape.ts';
 import type { ReactionContext, ReactionMarks } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
-import {
-  couldNotRead,
-  isOwnAccount,
-  outOfTurns,
-  progressOf,
-  putProgress,
-  queueTurn,
-  waitFor,
-  whySelfUnknown,
-} from './progress.ts';
+import { couldNotRead, isOwnAccount, progressOf, putProgress, waitFor, whySelfUnknown } from './progress.ts';
 import { DAY_MS, type Declaration, type Look, type Reaction } from './reaction.ts';
+import { outOfTurns, queueTurn } from './turns.ts';
 
 /** The ids of the comments that a run was given. */
 const MARKS = { given: { comments: ['text'] } } as const;

@@ -3,7 +3,7 @@ import { WorkspaceError } from '../../domain/model/errors.ts';
 import type { Cut } from '../../lib/http/index.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import type { Removal, RemovalSubject, VerificationCheck, Workspaces, WorkspaceSubject } from '../../ports/workspace.ts';
+import type { Removal, RemovalSubject, Workspaces, WorkspaceSubject } from '../../ports/workspace.ts';
 import { createHookRunner, type RunHook } from '../hooks.ts';
 import { isWorkspaceKey, markNameOf, workspaceNames } from '../key.ts';
 import { judgeMark, markText } from '../marks.ts';
@@ -12,8 +12,8 @@ import type { LookingGit } from '../../git/looking.ts';
 import { compareWork, marksIn } from '../evidence.ts';
 import { hasMade } from '../made-commits.ts';
 import { parseScm, SCM_BYTES } from '../scm-file.ts';
-import { runScript } from '../script.ts';
 import { parseStatus, STATUS_BYTES } from '../status-file.ts';
+import { runCheck } from '../verify.ts';
 import { createTurns, type InTurn } from './in-turn.ts';
 import { readWord, textOf } from './read-word.ts';
 import { asWorkspaceError, runFar, type FarHost } from './run-far.ts';
@@ -63,7 +63,7 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
       await afterRun(far, subject, signal);
     },
     remove: (subject, signal) => remove(far, subject, signal),
-    verify: (verification, signal) => verify(deps, verification, signal),
+    verify: (check, signal) => runCheck(check, { ...deps, env: {} }, signal),
     readStatus: (workspace) =>
       readWord(far, words, { workspace, word: 'status', bytes: STATUS_BYTES }, (text) => parseStatus(text, deps)),
     readScm: (workspace) => readWord(far, words, { workspace, word: 'scm.json', bytes: SCM_BYTES }, parseScm),
@@ -221,20 +221,6 @@ async function afterRun(far: Far, subject: WorkspaceSubject, signal: AbortSignal
     const { issueId: issue_id, identifier: issue_identifier } = subject;
     far.logger.warn('hook failed', { issue_id, issue_identifier, hook: 'after_run', reason: String(error) });
   }
-}
-
-/** Runs the command that checks the work, there. */
-async function verify(
-  deps: RemoteWorkspaceDeps,
-  { command, path: cwd, timeoutMs, runId }: VerificationCheck,
-  signal: AbortSignal,
-): ReturnType<Workspaces['verify']> {
-  const variables = { FORAY_WORKSPACE: cwd };
-  const timeoutKey = 'self_review.verification_timeout_ms';
-  const script = { text: command, cwd, variables, timeoutMs, timeoutKey, owner: runId };
-  const { failure, output } = await runScript(script, { ...deps, env: {} }, signal);
-  if (signal.aborted) throw new WorkspaceError('verification', 'stopped before it finished', { retryable: true });
-  return failure === null ? { ok: true, output } : { ok: false, output: `${output}\n[${failure}]`.trim() };
 }
 
 async function remove(far: Far, subject: RemovalSubject, signal: AbortSignal): Promise<Removal> {
