@@ -99,7 +99,8 @@ export function logPush(
 /** Nothing is pushed to a branch whose request is over, and no second one opened: that is for who ended it to ask for. */
 export function tellOver({ logger }: Pick<DeliveryDeps, 'logger'>, subject: WorkspaceSubject, over: OverRequest): null {
   const { number, url, end } = over;
-  logger.warn(`merge request ${end} meanwhile, nothing is pushed`, { ...factsOf(subject), number, url });
+  const remedy = end === 'closed' ? 'reopen the request where the work is to go on: it stays in the workspace' : undefined;
+  logger.warn(`merge request ${end} meanwhile, nothing is pushed`, { ...factsOf(subject), number, url, remedy });
   return null;
 }
 
