@@ -456,3 +456,36 @@ it('a repository without a commit inside of the work is left for a person, with 
     message: expect.stringContaining(`${worktree.path}/the 'sub/ is a repository of its own without a commit: `) as string,
   });
 });
+
+describe('a repository with commits inside of the work', () => {
+  const embed = (place: string, folder: string): void => {
+    const inner = path.join(place, folder);
+    mkdirSync(inner, { recursive: true });
+    git(inner, 'init', '--quiet');
+    commit(inner, 'f.txt', 'f', 'inner');
+  };
+
+  it.each([false, true])('is left for a person, with its folder; committed by the agent: %s', async (isCommitted) => {
+    const worktree = await begin();
+    embed(worktree.path, 'vendor/ünder');
+    if (isCommitted) commit(worktree.path, 'a.txt', 'a', 'all');
+    await expect(deliver(worktree)).rejects.toMatchObject({
+      retryable: false,
+      message: expect.stringContaining(`${worktree.path}/vendor/ünder is a repository of its own`) as string,
+    });
+    expect(git(remote, 'branch', '--list', worktree.branch)).toBe('');
+
+    git(worktree.path, 'rm', '--quiet', '--cached', 'vendor/ünder');
+    rmSync(path.join(worktree.path, 'vendor/ünder/.git'), { recursive: true });
+    await deliver(worktree);
+    expect(git(remote, 'show', `${worktree.branch}:vendor/ünder/f.txt`)).toBe('f');
+  });
+
+  it('is delivered as the submodule that it is', async () => {
+    const worktree = await begin();
+    embed(worktree.path, 'inner');
+    writeFileSync(path.join(worktree.path, '.gitmodules'), '[submodule "any"]\n\tpath = inner\n\turl = ../inner.git\n');
+    await deliver(worktree);
+    expect(git(remote, 'ls-tree', worktree.branch, 'inner')).toContain('160000 commit');
+  });
+});

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { crashPoint } from '../lib/crash-point.ts';
 import { baseCommit, headOf, isOurs, isWithin, remoteCommit } from './commits.ts';
+import { refuseEmbedded } from './embedded.ts';
 import { removeStaleLocks } from './locks.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
@@ -35,6 +36,7 @@ export async function publish(
   await removeStaleLocks(repository, worktree);
   await commitRest(repository, worktree.path, message, signal);
   await attachHead(repository, worktree, signal);
+  await refuseEmbedded(repository, worktree, signal);
   crashPoint('after committing the work');
   try {
     return await pushHead(repository, worktree, signal);
