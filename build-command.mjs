@@ -38,7 +38,7 @@ const yamlInOneScope = {
 const besideEntry = {
   name: 'beside-entry',
   setup(pluginBuild) {
-    const loader = path.resolve(pluginBuild.initialOptions.absWorkingDir, 'src/cli/load-parts.ts');
+    const loader = path.resolve(pluginBuild.initialOptions.absWorkingDir, 'src/cli/start/load-parts.ts');
     pluginBuild.onResolve({ filter: /^\.\/command-line\.ts$/ }, () => ({ path: loader }));
   },
 };
@@ -61,7 +61,7 @@ const libraryBeside = {
 
 /** Node loads modules of this kind sooner, and only what is used of its own ones. */
 const AS_COMMONJS = { format: 'cjs', supported: { 'dynamic-import': false } };
-/** What the loader of the parts gives to each, see src/cli/parts.ts. */
+/** What the loader of the parts gives to each, see src/cli/start/parts.ts. */
 const PART = { banner: '(function(exports,require,module,__dirname){', footer: '})' };
 const AS_PART = {
   ...AS_COMMONJS,
@@ -124,7 +124,7 @@ export async function buildCommand({ outdir, crashPoints = false, version = '' }
 }
 
 /** What is loaded at one go lies in one file: the command line, what a check of a workflow file needs, what a service needs besides. */
-const TOGETHER = ['src/cli/command-line.ts', 'src/app/workflow.ts', 'src/cli/serve.ts'];
+const TOGETHER = ['src/cli/command-line.ts', 'src/app/workflow.ts', 'src/cli/actions/serve.ts'];
 
 /**
  * What a command needs is loaded when it runs, part by part. The bundler divides only ES modules: each becomes CommonJS

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { createKnownSecrets } from '../../src/app/secrets.ts';
-import { openWorker } from '../../src/app/worker.ts';
+import { openWorker } from '../../src/app/worker/worker.ts';
 import type { Logger } from '../../src/ports/runtime.ts';
 
 /**

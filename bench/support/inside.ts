@@ -1,7 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { forgetOldRuns } from '../../src/app/forget-runs.ts';
+import { forgetOldRuns } from '../../src/app/daemon/forget-runs.ts';
 import type { Effect, EffectNamed, RunPlan } from '../../src/domain/model/effect.ts';
 import type { Event, EventNamed } from '../../src/domain/model/event.ts';
 import type { Issue } from '../../src/domain/model/issue.ts';

@@ -1,4 +1,4 @@
-import { accessRemedy } from '../app/access-remedy.ts';
+import { accessRemedy } from '../app/adapters/access-remedy.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { createLog } from '../lib/log.ts';
 import { errorText } from '../lib/error-text.ts';

@@ -1,6 +1,6 @@
-import { databaseOf, openRecords, type Records } from '../app/records.ts';
+import { databaseOf, openRecords, type Records } from '../app/commands/read-records.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
-import type { SurveyDeps } from '../app/survey.ts';
+import type { SurveyDeps } from '../app/commands/survey.ts';
 import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { createLog } from '../lib/log.ts';

@@ -1,4 +1,4 @@
-import type { RunningDaemon } from '../app/daemon.ts';
+import type { RunningDaemon } from '../app/daemon/daemon.ts';
 
 /**
  * Runs the service to its end. Null where it ended as asked, or what it failed of: an interrupted start-up is what was

@@ -2,12 +2,12 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Direct } from './direct.ts';
-import { errorBody, fail, lengthOf, type JsonAnswer } from './envelope.ts';
+import { errorBody, fail, lengthOf, type JsonAnswer } from './http/envelope.ts';
 import type { ClientConnection } from './events-stream.ts';
-import { LOOPBACK } from './loopback.ts';
+import { LOOPBACK } from './http/loopback.ts';
 import type { Site } from './routes.ts';
-import { createSecureApp, type App } from './security.ts';
-import type { Head } from './unparsed-requests.ts';
+import { createSecureApp, type App } from './access/security.ts';
+import type { Head } from './http/unparsed-requests.ts';
 
 /** What the app says to whatever comes in at the socket. */
 export interface Answers {

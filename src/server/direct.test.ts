@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { aRetry, aRunning, aSnapshot, createFakeDaemon } from '../../test/support/fake-daemon.ts';
-import { listen, type Listening } from './listen.ts';
-import { createMetrics } from './metrics.ts';
+import { listen, type Listening } from './http/listen.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { createSite, type Site } from './routes.ts';
 
 const open: Listening[] = [];

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Daemon } from '../ports/daemon.ts';
 import { issueAnswer, stateAnswer } from './api/v1.ts';
-import type { JsonAnswer } from './envelope.ts';
+import type { JsonAnswer } from './http/envelope.ts';
 import { livenessAnswer } from './health.ts';
 import type { AppOptions } from './routes.ts';
-import { hostCheck } from './security.ts';
+import { hostCheck } from './access/security.ts';
 
 /** Answers at once; null where the app must. */
 export type Direct = (incoming: IncomingMessage) => JsonAnswer | null;

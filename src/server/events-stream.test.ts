@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anIssue, createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import { BUFFER_BYTES, STREAM_HEARTBEAT_MS, HINT_EVERY_MS, MAX_STREAMS, type ClientConnection } from './events-stream.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { createApp } from './routes.ts';
 
 const HINT = 'event: snapshot-changed\ndata: {"at":"2026-03-01T12:00:00.000Z"}\n\n';

@@ -3,8 +3,8 @@ import type { Context } from 'hono';
 import type { Notice } from '../domain/model/notice.ts';
 import { shownTitle } from '../lib/short-text.ts';
 import type { Daemon } from '../ports/daemon.ts';
-import { fail, isoTime } from './envelope.ts';
-import { throttled } from './throttle.ts';
+import { fail, isoTime } from './http/envelope.ts';
+import { throttled } from './http/throttle.ts';
 import { wireNames } from './wire-names.ts';
 
 /** Told when something changed that the snapshot shows. */

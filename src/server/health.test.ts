@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aSnapshot, createFakeDaemon, NOON } from '../../test/support/fake-daemon.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { createApp } from './routes.ts';
 
 function setUp() {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Daemon, Readiness } from '../ports/daemon.ts';
 import { readSnapshot } from './api/v1.ts';
-import { isoTime, sendJson, type JsonAnswer } from './envelope.ts';
+import { isoTime, sendJson, type JsonAnswer } from './http/envelope.ts';
 
 /** A probe has an answer after this long, whatever hangs. */
 const READINESS_TIMEOUT_MS = 5_000;

@@ -7,7 +7,7 @@ export const PIECES: readonly (() => Promise<unknown>)[] = [
   () => Promise.resolve(new Headers()),
   () => import('node:http2'),
   () => import('./answers.ts'),
-  () => import('./metrics.ts'),
+  () => import('./metrics/metrics.ts'),
   () => import('./api/openapi/index.ts'),
   () => import('./dashboard/assets.ts'),
   () => import('./dashboard/board.ts'),

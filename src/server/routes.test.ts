@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aRetry, aRun, aRunning, aSnapshot, createFakeDaemon, type FakeDaemon } from '../../test/support/fake-daemon.ts';
-import { createAccess } from './access.ts';
-import { createMetrics } from './metrics.ts';
+import { createAccess } from './access/access.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { createApp, routes } from './routes.ts';
 
 function setUp(daemon: FakeDaemon = busyDaemon()) {

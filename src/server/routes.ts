@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { compress } from 'hono/compress';
 import { ISSUE_REQUEST_KINDS } from '../domain/model/operator.ts';
 import type { Daemon } from '../ports/daemon.ts';
-import { createAccess, type Access } from './access.ts';
+import { createAccess, type Access } from './access/access.ts';
 import { getIssue, getState, postRefresh } from './api/v1.ts';
 import { getIssueRecord } from './api/issue.ts';
 import { getHolds, getMergeRequests, getNotifications, getParked, getStatistics, getWorkers, getWorkflow } from './api/lists.ts';
@@ -16,11 +16,19 @@ import { getIssuePage } from './dashboard/issue-page.ts';
 import { getRunPage, getTranscriptRows } from './dashboard/run-page.ts';
 import { getStatisticsPage } from './dashboard/statistics-page.ts';
 import { createDirect, type Direct } from './direct.ts';
-import { fail } from './envelope.ts';
+import { fail } from './http/envelope.ts';
 import { getEvents, type ClientConnection } from './events-stream.ts';
 import { getLiveness, getReadiness } from './health.ts';
-import type { Metrics } from './metrics.ts';
-import { createSecureApp, guardHost, guardMethod, guardOrigin, hostCheck, type App, type RouteMethod } from './security.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import {
+  createSecureApp,
+  guardHost,
+  guardMethod,
+  guardOrigin,
+  hostCheck,
+  type App,
+  type RouteMethod,
+} from './access/security.ts';
 import { postWebhook } from './webhooks.ts';
 
 /** Who may come in and what they may send, from the server section of the workflow file. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFakeDaemon, NOON, type FakeDaemon } from '../../test/support/fake-daemon.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { createApp } from './routes.ts';
 
 const SECRET = 'between-us-two';

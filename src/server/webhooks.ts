@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Daemon } from '../ports/daemon.ts';
-import { readRequestBody } from './body.ts';
+import { readRequestBody } from './http/body.ts';
 import { rememberDeliveries } from './deliveries.ts';
-import { fail } from './envelope.ts';
-import { isSameInHeader } from './same-secret.ts';
-import { throttled } from './throttle.ts';
+import { fail } from './http/envelope.ts';
+import { isSameInHeader } from './access/same-secret.ts';
+import { throttled } from './http/throttle.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const HINT_EVERY_MS = 1_000;

@@ -1,4 +1,4 @@
-import { isoTime } from './envelope.ts';
+import { isoTime } from './http/envelope.ts';
 
 /** Facts as the rest of the API writes them: `run_id` for `runId`, and moments as timestamps. */
 export function wireNames(value: unknown): unknown {

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { Snapshot } from '../../src/domain/views/snapshot.ts';
-import { listen, type Listening } from '../../src/server/listen.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
+import { listen, type Listening } from '../../src/server/http/listen.ts';
+import { createMetrics } from '../../src/server/metrics/metrics.ts';
 import { createSite, type AppOptions } from '../../src/server/routes.ts';
 import { aSnapshot, type FakeDaemon } from '../support/fake-daemon.ts';
 import { launchChromium } from './chromium.ts';

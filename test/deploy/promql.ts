@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import type { SyntaxNode } from '@lezer/common';
-import { FAMILIES } from '../../src/server/metric-families.ts';
-import { MEASURES } from '../../src/server/metric-measures.ts';
+import { FAMILIES } from '../../src/server/metrics/families.ts';
+import { MEASURES } from '../../src/server/metrics/measures.ts';
 
 /** What is wrong with an expression: its syntax, names and labels that no metric has, sides that can never match. */
 export function faultsOf(expression: string): readonly string[] {

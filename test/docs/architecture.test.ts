@@ -63,7 +63,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Providers have fields of the same name; the demo writes a workflow file, as any user does. */
-const NO_PART = /^src\/(?:providers\/|app\/demo-files)/;
+const NO_PART = /^src\/(?:providers\/|app\/demo\/)/;
 
 /** Where a reaction's name is a word of the code: a text of its own, a key or a member. */
 function filesUsing(kind: string): readonly string[] {

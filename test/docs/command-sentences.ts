@@ -29,7 +29,7 @@ export const SENTENCES: readonly Sentence[] = [
     'foray --strict and validate --strict refuse warnings': 'refuses a misspelt key, for validate, for a dry run and for a run',
     'init without a terminal names each missing answer by its flag, exit 2': WRONG,
   }),
-  ...rows('src/cli/completion.test.ts', {
+  ...rows('src/cli/actions/completion.test.ts', {
     'completion in bash, zsh and fish': 'completes commands, flags, their values and files',
   }),
   ...rows(COMMAND_LINE, {
@@ -92,7 +92,7 @@ export const SENTENCES: readonly Sentence[] = [
       'github: a missing label that runs set is an error, since they never make it; another is a warning; --fix makes both',
     'every other label': 'github: labels that people set, or that ask a person, are looked for and made too',
   }),
-  ...rows('src/app/doctor-machine.test.ts', {
+  ...rows('src/app/doctor/machine.test.ts', {
     'doctor: Node': 'Node %s is too old: %s',
     'doctor: the clock': 'a clock far from that of the tracker is told of, with the way to mend it',
     'doctor: the workspace root, tried': 'a workspace root where no directory can be made is an error, for root too',

@@ -4,7 +4,7 @@ const ACCESS = 'test/e2e/access.test.ts';
 const HTTP = 'test/e2e/http.test.ts';
 const HOOKS = 'test/e2e/webhooks.test.ts';
 const HOOKS_UNIT = 'src/server/webhooks.test.ts';
-const ACCESS_UNIT = 'src/server/access.test.ts';
+const ACCESS_UNIT = 'src/server/access/access.test.ts';
 const BOARD = 'src/server/dashboard/board.test.ts';
 const VALUES = 'src/server/dashboard/values.test.ts';
 const ISSUE = 'src/server/dashboard/issue-page.test.ts';
@@ -316,7 +316,7 @@ export const SENTENCES: readonly Sentence[] = [
   { says: 'nothing in an issue runs', file: LIVE, test: 'runs nothing and breaks nothing, whatever an issue is called' },
   {
     says: 'held connections keep nobody out',
-    file: 'src/server/listen.test.ts',
+    file: 'src/server/http/listen.test.ts',
     test: 'do not keep anybody out, however many they are',
   },
   {

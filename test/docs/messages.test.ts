@@ -13,7 +13,7 @@ const BY_NOTICE = new RegExp(String.raw`(?:\b(?:warn|error)\(|'(?:warn|error)' :
 /** Those that never are. */
 const BY_QUIET_NOTICE = new RegExp(String.raw`(?:\b(?:debug|info)\(|'debug' : 'info',)\s*${TEXTS}`, 'g');
 
-const RECORDS = readFileSync('src/orchestrator/records.ts', 'utf8');
+const RECORDS = readFileSync('src/orchestrator/notice-log.ts', 'utf8');
 const QUIET = [...RECORDS.matchAll(BY_QUIET_NOTICE)].map(([, message]) => message);
 const MESSAGES = [...new Set(sources().flatMap(([name, text]) => messagesOf(name, text)))].toSorted();
 
@@ -23,7 +23,7 @@ function sources(): readonly (readonly [name: string, text: string])[] {
 }
 
 function messagesOf(name: string, text: string): readonly string[] {
-  const pattern = name.endsWith('orchestrator/records.ts') ? BY_NOTICE : BY_LOGGER;
+  const pattern = name.endsWith('orchestrator/notice-log.ts') ? BY_NOTICE : BY_LOGGER;
   return [...text.matchAll(pattern)].flatMap(([, first, second]) => [first, second].filter((one) => one !== undefined));
 }
 

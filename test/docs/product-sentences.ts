@@ -7,7 +7,7 @@ const LINKS = 'test/docs/links.test.ts';
 const SHELL = 'test/docs/shell.test.ts';
 const SNIPPETS = 'test/docs/snippets.test.ts';
 const PACKAGE = 'test/package/package.test.ts';
-const REMOTES = 'src/app/check-tracker.test.ts';
+const REMOTES = 'src/app/adapters/check-tracker.test.ts';
 const SCHEMA = 'src/config/json-schema.test.ts';
 
 /** What is promised of messages, packaging and documentation, and the test that shows it. */
@@ -30,7 +30,7 @@ export const SENTENCES: readonly Sentence[] = [
     'text keeps its form, one line each': 'prints one line, whatever is in the message',
   }),
   ...rows(ONE_KEY, { 'nearest spelling for keys and words of a list': '%s' }),
-  ...rows('src/app/missing-states.test.ts', {
+  ...rows('src/app/daemon/missing-states.test.ts', {
     'nearest spelling for states; a missing one has its place in the file':
       'jira: a handoff state that the project does not have is told after the first poll, with those there are',
   }),
@@ -60,7 +60,7 @@ export const SENTENCES: readonly Sentence[] = [
     'every page the README links is in the package': 'the packed package holds every page that its pages link to',
     'every link is checked': 'every link of %s leads somewhere',
   }),
-  ...rows('src/cli/completion.test.ts', { 'shell completion': 'completes commands, flags, their values and files' }),
+  ...rows('src/cli/actions/completion.test.ts', { 'shell completion': 'completes commands, flags, their values and files' }),
   ...rows('test/docs/commands.test.ts', {
     '--help fits a screen': 'help fits a terminal of 80 by 24: %s',
     'one page per command': 'the page of %s begins with what its help says (UPDATE_DOCS=1 renews that part)',

@@ -14,7 +14,7 @@ import { bodyOf } from '../../src/notify/message.ts';
 import { analyseTemplate } from '../../src/prompt/analyse.ts';
 import { parseTemplate } from '../../src/prompt/parse.ts';
 import { loadProviders } from '../../src/providers/registry.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
+import { createMetrics } from '../../src/server/metrics/metrics.ts';
 import { createApp } from '../../src/server/routes.ts';
 import { parseScm } from '../../src/workspace/scm-file.ts';
 import { busyAfternoon } from '../browser/scene.ts';

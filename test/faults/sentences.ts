@@ -71,7 +71,7 @@ export const SECURITY: readonly Sentence[] = [
   ...rows('src/workspace/key.test.ts', {
     'unicode and very long names': 'gives a plain file name for whatever text, and different ones for different texts',
   }),
-  ...rows('src/server/security.test.ts', { 'Host guard': '"%s" is refused' }),
+  ...rows('src/server/access/security.test.ts', { 'Host guard': '"%s" is refused' }),
   ...rows('src/lib/log.test.ts', { 'log injection': 'no value can begin a new record or attribute' }),
   ...rows('test/faults/secrets.test.ts', {
     'secrets absent from log, API, dashboard, database, child environments, process lists': NOWHERE,

@@ -9,7 +9,7 @@ import { isUpToDate, migratePostgres } from '../../src/store/postgres/migrate.ts
 import { tryToLead, type InstanceFacts, type Leadership } from '../../src/store/postgres/leadership.ts';
 import { storeContract } from '../contracts/store.ts';
 import { openProcessRecords } from '../../src/store/postgres/processes.ts';
-import { waitToLead } from '../../src/app/leading.ts';
+import { waitToLead } from '../../src/app/leader/leading.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { createLogRecorder } from '../support/workspaces.ts';
 import { openLink } from './link.ts';

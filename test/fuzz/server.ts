@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { PROVIDER_FACTS } from '../../src/providers/facts.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
+import { createMetrics } from '../../src/server/metrics/metrics.ts';
 import { createApp } from '../../src/server/routes.ts';
 import { createFakeDaemon } from '../support/fake-daemon.ts';
 import { mutateJson, mutateText } from './mutate.ts';

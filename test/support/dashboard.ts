@@ -1,7 +1,7 @@
 import { aSnapshot, createFakeDaemon, type FakeDaemon } from './fake-daemon.ts';
 import { textOf } from './page-text.ts';
 import type { Snapshot } from '../../src/domain/views/snapshot.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
+import { createMetrics } from '../../src/server/metrics/metrics.ts';
 import { createApp } from '../../src/server/routes.ts';
 
 export async function load(path: string, daemon: FakeDaemon) {

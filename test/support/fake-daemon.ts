@@ -9,7 +9,7 @@ import type { RetryView, Snapshot } from '../../src/domain/views/snapshot.ts';
 import type { HostView } from '../../src/ports/runner.ts';
 import type { Daemon, Readiness, WorkflowStatus } from '../../src/ports/daemon.ts';
 import type { NoticeBus } from '../../src/ports/events.ts';
-import { keepChronicle } from '../../src/app/chronicle.ts';
+import { keepChronicle } from '../../src/app/pages/chronicle.ts';
 import { createMemoryStore, statisticsOf } from './store/memory.ts';
 import type { LogAttributes, LogLevel } from '../../src/ports/runtime.ts';
 

@@ -8,6 +8,6 @@ export const command: Command = {
   example: 'foray backup foray-2026-03-01.db',
   takes: { least: 1, most: 2 },
   async run(args: Args) {
-    return (await import('../backup.ts')).backup(args.words[0] ?? '', workflowOf(args, 1));
+    return (await import('../actions/backup.ts')).backup(args.words[0] ?? '', workflowOf(args, 1));
   },
 };

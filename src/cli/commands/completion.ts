@@ -8,7 +8,7 @@ export const command: Command = {
   example: 'foray completion bash > ~/.local/share/bash-completion/completions/foray',
   takes: { least: 1, most: 1 },
   async run(args: Args) {
-    const { completionFor } = await import('../completion.ts');
+    const { completionFor } = await import('../actions/completion.ts');
     process.stdout.write(completionFor(args.words[0] ?? ''));
     return 0;
   },

@@ -10,6 +10,6 @@ export const command: Command = {
   takes: { least: 0, most: 0 },
   async run(args: Args) {
     const port = readNumber('--port', args.value('port'), 65_535) ?? 0;
-    return (await import('../demo.ts')).demo({ port });
+    return (await import('../actions/demo.ts')).demo({ port });
   },
 };

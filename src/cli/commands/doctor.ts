@@ -8,7 +8,7 @@ export const command: Command = {
   example: 'foray doctor --fix',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    const { showFindings } = await import('../doctor.ts');
+    const { showFindings } = await import('../actions/doctor.ts');
     return showFindings({ workflowPath: workflowOf(args, 0), fix: args.has('fix'), asJson: isJson(args) });
   },
 };

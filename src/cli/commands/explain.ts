@@ -11,7 +11,7 @@ export const command: Command = {
   async run(args: Args) {
     const [first, second] = args.words;
     const isFile = second === undefined && first !== undefined && statSync(first, { throwIfNoEntry: false })?.isFile() === true;
-    const { showExplanations } = await import('../explain.ts');
+    const { showExplanations } = await import('../actions/explain.ts');
     return showExplanations({
       identifier: isFile ? null : (first ?? null),
       workflowPath: isFile ? first : (second ?? DEFAULT_WORKFLOW),

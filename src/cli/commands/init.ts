@@ -24,6 +24,6 @@ export const command: Command = {
   example: 'foray init --tracker github --project acme/shop',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    return (await import('../init.ts')).init(args, args.words[0] ?? DEFAULT_WORKFLOW);
+    return (await import('../actions/init.ts')).init(args, args.words[0] ?? DEFAULT_WORKFLOW);
   },
 };

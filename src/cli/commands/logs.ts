@@ -11,7 +11,7 @@ export const command: Command = {
   example: 'foray logs ENG-7 --follow',
   takes: { least: 1, most: 2 },
   async run(args: Args) {
-    const { showLogs } = await import('../logs.ts');
+    const { showLogs } = await import('../actions/logs.ts');
     const settings = { workflowPath: workflowOf(args, 1), follow: args.has('follow'), asJson: isJson(args) };
     return showLogs(args.words[0] ?? '', settings);
   },

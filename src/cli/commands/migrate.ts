@@ -15,7 +15,7 @@ export const command: Command = {
   example: "foray migrate --to '$DATABASE_URL'",
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    return (await import('../migrate.ts')).moveDatabase({
+    return (await import('../actions/migrate.ts')).moveDatabase({
       to: args.value('to'),
       workflowPath: workflowOf(args, 0),
       asJson: isJson(args),

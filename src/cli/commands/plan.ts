@@ -8,7 +8,7 @@ export const command: Command = {
   example: 'foray plan WORKFLOW.new.md WORKFLOW.md',
   takes: { least: 1, most: 2 },
   async run(args: Args) {
-    const { showPlan } = await import('../plan.ts');
+    const { showPlan } = await import('../actions/plan.ts');
     return showPlan({ newPath: args.words[0] ?? '', workflowPath: args.words[1] ?? DEFAULT_WORKFLOW, asJson: isJson(args) });
   },
 };

@@ -8,7 +8,7 @@ export const command: Command = {
   example: 'foray resume',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    const { askAndPrint } = await import('../operator.ts');
+    const { askAndPrint } = await import('../actions/operator.ts');
     return askAndPrint(workflowOf(args, 0), { kind: 'resume' }, isJson(args));
   },
 };

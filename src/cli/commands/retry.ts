@@ -8,7 +8,7 @@ export const command: Command = {
   example: 'foray retry ENG-7',
   takes: { least: 1, most: 2 },
   async run(args: Args) {
-    const { askAndPrint } = await import('../operator.ts');
+    const { askAndPrint } = await import('../actions/operator.ts');
     return askAndPrint(workflowOf(args, 1), { kind: 'retry', identifier: args.words[0] ?? '' }, isJson(args));
   },
 };

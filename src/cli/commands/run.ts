@@ -34,6 +34,8 @@ export const command: Command = {
       logLevel: LOG_LEVELS.find((level) => level === args.value('log-level')) ?? null,
       logFormat: LOG_FORMATS.find((format) => format === args.value('log-format')) ?? null,
     };
-    return args.has('dry-run') ? (await import('../dry-run.ts')).dryRun(settings) : (await import('../serve.ts')).serve(settings);
+    return args.has('dry-run')
+      ? (await import('../actions/dry-run.ts')).dryRun(settings)
+      : (await import('../actions/serve.ts')).serve(settings);
   },
 };

@@ -14,7 +14,7 @@ export const command: Command = {
   example: 'foray stats --since 30d --by issue',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    const { showStats } = await import('../stats.ts');
+    const { showStats } = await import('../actions/stats.ts');
     return showStats({
       workflowPath: workflowOf(args, 0),
       since: readSince(args.value('since') ?? '7d', Date.now()),

@@ -8,7 +8,7 @@ export const command: Command = {
   example: 'foray status --watch',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    const { showStatus } = await import('../status.ts');
+    const { showStatus } = await import('../actions/status.ts');
     return showStatus({ workflowPath: workflowOf(args, 0), watch: args.has('watch'), asJson: isJson(args) });
   },
 };

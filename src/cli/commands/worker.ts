@@ -26,6 +26,6 @@ export const command: Command = {
     if (name !== null && !/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name)) {
       throw new UsageError(`--name: "${name}" is no name of a host`);
     }
-    return (await import('../worker.ts')).work({ url, slots, labels, name, root: args.value('root') });
+    return (await import('../actions/worker.ts')).work({ url, slots, labels, name, root: args.value('root') });
   },
 };

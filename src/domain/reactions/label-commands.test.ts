@@ -13,7 +13,7 @@ import {
   ci,
   comment,
 } from '../../../test/support/watched.ts';
-import { recordOf } from '../../orchestrator/records.ts';
+import { recordOf } from '../../orchestrator/notice-log.ts';
 import type { LabelEvent } from '../model/merge-request.ts';
 
 const ISSUE = refWith({ id: '1' });

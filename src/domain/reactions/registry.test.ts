@@ -5,7 +5,7 @@ import { reactionsSection } from '../../config/reaction-keys.ts';
 import { DEFAULT_PROMPT } from '../../prompt/default-prompt.ts';
 import { ROOT, templateData } from '../../prompt/variables.ts';
 import { PROVIDER_FACTS } from '../../providers/facts.ts';
-import { FAMILIES } from '../../server/metric-families.ts';
+import { FAMILIES } from '../../server/metrics/families.ts';
 import { ReactionsSchema, TriggerSchema } from '../../store/records/reactions.ts';
 import { REACTIONS } from './registry.ts';
 

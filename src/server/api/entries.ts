@@ -7,7 +7,7 @@ import type { RunningView } from '../../domain/views/running-view.ts';
 import type { RetryView } from '../../domain/views/snapshot.ts';
 import type { ReactionView, WatchView } from '../../domain/views/watch-view.ts';
 import { problemOf } from '../../domain/model/watch.ts';
-import { isoTime } from '../envelope.ts';
+import { isoTime } from '../http/envelope.ts';
 import { wireNames } from '../wire-names.ts';
 
 /* How each record is written in an answer. */

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Daemon } from '../../ports/daemon.ts';
-import { fail } from '../envelope.ts';
+import { fail } from '../http/envelope.ts';
 import { findIssueRecord, type IssueRecord } from '../issue-record.ts';
 import { holdEntry, issueFields, parkedEntry, retryEntry, runEntry, runningEntry, watchEntry } from './entries.ts';
 import { noSnapshot, readSnapshot } from './v1.ts';

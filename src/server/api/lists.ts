@@ -4,7 +4,7 @@ import type { StartFault } from '../../domain/views/start-fault.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { HostView } from '../../ports/runner.ts';
 import { STATISTICS_BY, type StatisticsBy, type StatisticsRow } from '../../ports/store.ts';
-import { fail, isoTime } from '../envelope.ts';
+import { fail, isoTime } from '../http/envelope.ts';
 import { holdEntry, parkedEntry, tokenCounts, watchEntry } from './entries.ts';
 import { noSnapshot, readSnapshot } from './v1.ts';
 

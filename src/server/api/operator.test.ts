@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeDaemon } from '../../../test/support/fake-daemon.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { createApp } from '../routes.ts';
 
 function setUp() {

@@ -2,9 +2,9 @@ import type { Context } from 'hono';
 import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import { shortText } from '../../lib/short-text.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import type { Access } from '../access.ts';
-import { readRequestBody } from '../body.ts';
-import { fail, isoTime } from '../envelope.ts';
+import type { Access } from '../access/access.ts';
+import { readRequestBody } from '../http/body.ts';
+import { fail, isoTime } from '../http/envelope.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
 const MAX_REASON = 500;

@@ -12,7 +12,7 @@ import {
   NOON,
   type FakeDaemon,
 } from '../../../test/support/fake-daemon.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { createApp } from '../routes.ts';
 
 async function get(path: string, changes: Parameters<typeof createFakeDaemon>[0] = {}) {

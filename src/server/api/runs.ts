@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { RunQuery } from '../../ports/store.ts';
-import { fail } from '../envelope.ts';
+import { fail } from '../http/envelope.ts';
 import { positionOf, readRunList } from '../run-list.ts';
 import { eventEntry, runEntry } from './entries.ts';
 

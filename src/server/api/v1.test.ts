@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anIssue, aRetry, aRunning, aSnapshot, createFakeDaemon, NOON } from '../../../test/support/fake-daemon.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { createApp } from '../routes.ts';
 
 function setUp(current: Snapshot | null = aSnapshot()) {

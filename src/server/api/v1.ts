@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { RunningView } from '../../domain/views/running-view.ts';
 import { secondsRunningAt, type RetryView, type Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import { failure, isoTime, sendJson, type JsonAnswer } from '../envelope.ts';
+import { failure, isoTime, sendJson, type JsonAnswer } from '../http/envelope.ts';
 import type { ClientConnection } from '../events-stream.ts';
 import { displayIdentifier, retryEntry, runningEntry, tokenCounts } from './entries.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import { loginOf } from '../access.ts';
+import { loginOf } from '../access/access.ts';
 import { actionForm } from './actions.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
 import { mark } from './parts.ts';

@@ -12,7 +12,7 @@ import {
   type FakeDaemon,
 } from '../../../test/support/fake-daemon.ts';
 import { textOf } from '../../../test/support/page-text.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { createApp } from '../routes.ts';
 
 async function load(path: string, daemon: FakeDaemon = busyAfternoon()) {

@@ -5,7 +5,7 @@ import type { Run, RunEvent } from '../../domain/model/run.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../api/v1.ts';
-import { fail } from '../envelope.ts';
+import { fail } from '../http/envelope.ts';
 import { issueActions } from './actions.ts';
 import { fact, footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';

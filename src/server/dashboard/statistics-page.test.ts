@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { busyAfternoon } from '../../../test/browser/scene.ts';
 import { aRun, anIssue, createFakeDaemon, NOON, type FakeDaemon } from '../../../test/support/fake-daemon.ts';
 import { textOf } from '../../../test/support/page-text.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { createApp } from '../routes.ts';
 
 const DAY_MS = 86_400_000;

@@ -14,7 +14,7 @@ import {
 } from '../../../test/support/fake-daemon.ts';
 import { textOf } from '../../../test/support/page-text.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { createApp } from '../routes.ts';
 import { load, dashboard, panelOf } from '../../../test/support/dashboard.ts';
 

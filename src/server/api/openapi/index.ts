@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'hono';
 import type { Daemon } from '../../../ports/daemon.ts';
-import { ERROR_STATUS, type ErrorCode } from '../../envelope.ts';
+import { ERROR_STATUS, type ErrorCode } from '../../http/envelope.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import { ref, SCHEMAS, type Schema } from './schemas.ts';
 

@@ -3,8 +3,8 @@ import formats from 'ajv-formats';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { aRetry, aRun, aRunning, aSnapshot, anIssue, createFakeDaemon, NOON } from '../../../../test/support/fake-daemon.ts';
 import { busyAfternoon } from '../../../../test/browser/scene.ts';
-import { createAccess } from '../../access.ts';
-import { createMetrics } from '../../metrics.ts';
+import { createAccess } from '../../access/access.ts';
+import { createMetrics } from '../../metrics/metrics.ts';
 import { createApp, routes } from '../../routes.ts';
 
 interface Document {

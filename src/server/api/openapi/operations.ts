@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../envelope.ts';
+import type { ErrorCode } from '../../http/envelope.ts';
 import { AMOUNT, COUNT, FLAG, listOf, oneOf, openRecord, orNull, record, ref, TEXT, TIME, type Schema } from './schemas.ts';
 
 /** What one route takes and gives. Routes of pages are not described here. */

@@ -1,0 +1,138 @@
+import type { Trouble } from '../pages/chronicle.ts';
+import type { HoldReason } from '../../domain/model/hold.ts';
+import type { IssueRef } from '../../domain/model/issue.ts';
+import { PARK_REMEDIES, remedyForRun } from '../../domain/model/remedies.ts';
+
+/** What is to be said about one issue. The names are those of the JSON answer. */
+export interface Explanation {
+  readonly identifier: string;
+  readonly state: string;
+  readonly would_dispatch: boolean;
+  /** Null when it would be dispatched. */
+  readonly reason: Reason | null;
+  readonly detail: string | null;
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly remedy: string | null;
+}
+
+export type Reason = HoldReason | 'handed_off' | 'terminal' | 'unknown' | 'not_watched';
+
+export interface Times {
+  readonly since?: number;
+  readonly until?: number;
+}
+
+/** It would be dispatched, is worked on, or is done with. */
+export function isWell({ reason }: Explanation): boolean {
+  return reason === null || WELL.has(reason);
+}
+
+const WELL: ReadonlySet<Reason> = new Set(['running', 'handing_off', 'completing', 'handed_off', 'terminal']);
+
+export function entry(
+  issue: Pick<IssueRef, 'identifier' | 'state'>,
+  reason: Reason | null,
+  detail: string | null,
+  times: Times,
+): Explanation {
+  return {
+    identifier: issue.identifier,
+    state: issue.state,
+    would_dispatch: reason === null,
+    reason,
+    detail,
+    since: times.since === undefined ? null : new Date(times.since).toISOString(),
+    until: times.until === undefined ? null : new Date(times.until).toISOString(),
+    remedy: reason === null ? null : remedyFor(reason, issue.identifier, detail ?? ''),
+  };
+}
+
+/** What a person can do about each reason; null where there is nothing to do. */
+const REMEDIES: Readonly<Record<Reason, string | null>> = {
+  incomplete_record: 'give the issue a title and a state in the tracker',
+  not_active: 'move the issue to one of tracker.active_states, or add its state to them',
+  running: null,
+  retrying: 'wait for its time, or: foray retry IDENTIFIER',
+  handing_off: null,
+  completing: null,
+  tracker_quota: 'wait for the reset, or lower tracker.quota_reserve_percent',
+  next_poll: 'nothing: the next poll looks at it',
+  just_released: 'wait for the next poll',
+  removing_workspace: 'nothing: it is looked at again when the directory is gone',
+  ending_elsewhere: 'nothing: it starts when its session under the leader before is surely over',
+  parked: 'change its state in the tracker, or: foray unpark IDENTIFIER',
+  draining: 'start the service again',
+  paused: 'foray resume',
+  preflight_failed: 'mend what the detail says; foray doctor tells more',
+  agent_paused: 'wait until the limit of the agent lifts',
+  session_budget: 'raise agent.max_sessions, or: foray unpark IDENTIFIER',
+  token_budget: 'raise agent.max_tokens, or: foray unpark IDENTIFIER',
+  cost_budget: 'raise agent.max_cost_usd, or: foray unpark IDENTIFIER',
+  untrusted_author: 'let somebody whom tracker.authors trusts open the issue, or add its author to tracker.authors',
+  not_approved: 'set the label of tracker.approval_label on it, once somebody has read it',
+  changed_after_approval: 'read it again, then take the label of tracker.approval_label off and set it anew',
+  approval_not_read: 'wait: it is read whole before it starts',
+  blocked_by: 'finish what blocks it, or remove the link',
+  blockers_unresolved:
+    'let the account of tracker.api_key read what blocks the issue; in a file write blocked_by as a list; on Linear keep its labels and its relations to 25 each',
+  blockers_not_read: 'wait: blockers are read for a few issues at each poll',
+  no_global_slot: 'wait for a free slot, or raise agent.max_concurrent_agents',
+  no_state_slot: 'wait for a free slot, or raise agent.max_concurrent_agents_by_state',
+  handed_off: null,
+  terminal: null,
+  not_watched: 'set db_path, or store.url where that is set, to a database of its own in this file, and start a service with it',
+  unknown: 'check the identifier, tracker.project and what the token may see',
+};
+
+/** What to do about the cause, before the issue is let go on. */
+function causeRemedy(reason: Reason, detail: string): string | null {
+  if (reason === 'retrying') return remedyForRun(detail);
+  const parked = /^(\w+): /.exec(detail)?.[1];
+  return reason === 'parked' ? (Object.entries(PARK_REMEDIES).find(([known]) => known === parked)?.[1] ?? null) : null;
+}
+
+function remedyFor(reason: Reason, identifier: string, detail: string): string | null {
+  const remedy = REMEDIES[reason]?.replace('IDENTIFIER', identifier) ?? null;
+  const cause = causeRemedy(reason, detail);
+  return cause === null ? remedy : `${cause}; then ${remedy ?? ''}`;
+}
+
+/** The same while no service runs: what only a service does begins with its start. */
+export function unserved(found: Explanation): Explanation {
+  const { reason, remedy } = found;
+  if (reason === null || !BY_SERVICE.has(reason)) return found;
+  const isNothing = remedy === null || remedy.startsWith('nothing');
+  return { ...found, remedy: isNothing ? 'start the service' : `start the service, then ${remedy}` };
+}
+
+const BY_SERVICE: ReadonlySet<Reason> = new Set([
+  'retrying',
+  'handing_off',
+  'completing',
+  'tracker_quota',
+  'next_poll',
+  'just_released',
+  'removing_workspace',
+  'ending_elsewhere',
+  'agent_paused',
+  'approval_not_read',
+  'blockers_not_read',
+  'no_global_slot',
+  'no_state_slot',
+]);
+
+/** The same while polls wait for the tracker's quota: until then nothing new is dispatched. */
+export function postponed(
+  found: Explanation,
+  { text, since, nextTryAt }: Pick<Trouble, 'text' | 'since' | 'nextTryAt'>,
+): Explanation {
+  if (!found.would_dispatch) return found;
+  return entry(found, 'tracker_quota', text, { since, ...(nextTryAt !== null && { until: nextTryAt }) });
+}
+
+/** The same where the database belongs to the service of another file: nobody would dispatch it. */
+export function unwatched(found: Explanation, why: string): Explanation {
+  if (!found.would_dispatch) return found;
+  return { ...found, would_dispatch: false, reason: 'not_watched', detail: why, remedy: REMEDIES.not_watched };
+}

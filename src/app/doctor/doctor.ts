@@ -1,0 +1,68 @@
+import { unsetIn } from '../../config/expand.ts';
+import { problemFacts } from '../../config/format.ts';
+import type { LoadedWorkflow } from '../../config/workflow.ts';
+import { makeDirectories } from '../../lib/make-directories.ts';
+import { checkAgentProgram, checkDatabase, checkEnvironment, checkGit, checkPort, checkWorkspaceRoot } from './machine.ts';
+import { checkRepo } from './repo.ts';
+import { diagnoseTracker } from './tracker.ts';
+import { finding, ok, type Finding } from './finding.ts';
+import type { SurveyDeps } from '../commands/survey.ts';
+import { requireGood, WorkflowFault, type GoodWorkflow } from '../workflow.ts';
+
+/** Looks at everything a run needs, near things first. With `fix` mends what is safe to mend. */
+export async function examine(
+  loaded: LoadedWorkflow,
+  deps: SurveyDeps,
+  fix: boolean,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const environment = checkEnvironment();
+  const file = fileFindings(loaded);
+  const workflow = goodOrNull(loaded);
+  if (workflow === null) return [...environment, ...file];
+  if (fix) await makeDirectories(workflow.settings.workspace.root, 0o750).catch(() => {});
+  return [
+    ...environment,
+    ...file,
+    ...checkEnd(workflow),
+    ...(await checkAgentProgram(workflow, deps)),
+    ...(await checkWorkspaceRoot(workflow, deps)),
+    ...(await checkDatabase(workflow)),
+    ...(await checkPort(workflow)),
+    ...(await checkGit(workflow)),
+    ...(await checkRepo(workflow, deps, signal)),
+    ...(await diagnoseTracker(workflow, deps, fix, signal)),
+  ];
+}
+
+function goodOrNull(loaded: LoadedWorkflow): GoodWorkflow | null {
+  try {
+    return requireGood(loaded);
+  } catch (error) {
+    if (error instanceof WorkflowFault) return null;
+    throw error;
+  }
+}
+
+function fileFindings({ problems, path }: LoadedWorkflow): readonly Finding[] {
+  if (problems.length === 0) return [ok('workflow', `${path} is valid`)];
+  return problems.map((problem) => {
+    const { severity: status, check, message, ...place } = problemFacts(problem, path);
+    const unset = unsetIn(message);
+    const remedy = unset.length === 0 ? 'correct the workflow file' : `set ${unset.join(' and ')}`;
+    return { check, status, message, remedy, ...place };
+  });
+}
+
+/** Whether anything ends the work on an issue that stays active. */
+function checkEnd({ settings: { tracker, agent } }: GoodWorkflow): readonly Finding[] {
+  if (tracker.handoffState !== null || agent.maxSessions > 0 || agent.maxTokens > 0 || agent.maxCostUsd > 0) return [];
+  return [
+    finding(
+      'warning',
+      'agent.endless',
+      'an issue that stays in an active state is run again and again without end: no handoff state moves it away, no budget stops it',
+      'set tracker.handoff_state, or one of agent.max_sessions, agent.max_tokens and agent.max_cost_usd',
+    ),
+  ];
+}

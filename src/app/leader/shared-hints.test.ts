@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { Event } from '../../domain/model/event.ts';
+import type { Note } from '../../ports/store.ts';
+import type { Postgres } from '../../store/postgres/index.ts';
+import { followHints, passOn } from './shared-hints.ts';
+import type { Reign } from './leading.ts';
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const NOTE: Note = { subject: 'delivery', at: 1, body: 'd1' };
+const HINTS = [
+  { id: 1, kind: 'webhook', body: '', at: 1 },
+  { id: 2, kind: 'note', body: JSON.stringify(NOTE), at: 2 },
+];
+
+describe('hints of daemons that stand by', () => {
+  it('are acted on before they are dropped, so that none is lost with the connection', async () => {
+    const order: unknown[] = [];
+    let waiting: readonly unknown[] = HINTS;
+    const db = {
+      read: () => Promise.resolve(waiting),
+      writeUnder: () => {
+        order.push('dropped');
+        waiting = [];
+        return Promise.reject(new Error('Connection terminated unexpectedly'));
+      },
+    };
+    const reign = { db, leadership: { epoch: 1 } } as unknown as Reign;
+    const following = followHints(reign, {
+      report: (event: Event) => void order.push(event.type),
+      notes: { addNotes: (notes) => Promise.resolve(void order.push(...notes)) },
+      logger: SILENT,
+    });
+    await expect.poll(() => order, { timeout: 10_000 }).toEqual(['webhook-received', NOTE, 'dropped']);
+    following.stop();
+  });
+});
+
+describe('a refresh that a standby is asked for', () => {
+  function aDatabase() {
+    const waiting: { kind: string }[] = [];
+    const db = {
+      read: () => Promise.resolve([...waiting]),
+      write: () => Promise.resolve(void waiting.push({ kind: 'refresh' })),
+    };
+    return { waiting, passedOn: passOn(db as unknown as Postgres, { clock: { now: () => 1 }, logger: SILENT }) };
+  }
+
+  it('is merged with one that the leader is yet to hear of', async () => {
+    const { waiting, passedOn } = aDatabase();
+    expect(await passedOn.refresh()).toBe(false);
+    expect(await passedOn.refresh()).toBe(true);
+    waiting.splice(0);
+    expect(await passedOn.refresh()).toBe(false);
+  });
+
+  it('is not merged with a webhook', async () => {
+    const { waiting, passedOn } = aDatabase();
+    waiting.push({ kind: 'webhook' });
+    expect(await passedOn.refresh()).toBe(false);
+  });
+});

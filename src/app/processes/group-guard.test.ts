@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/support/daemon.ts';
+import { isAlive } from '../../../test/support/processes.ts';
+import { startGroupGuard } from './group-guard.ts';
+
+/** A group of its own that would live long. */
+function sleeper(): number {
+  const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+  child.unref();
+  return child.pid ?? 0;
+}
+
+describe('the guard of process groups', () => {
+  it('ends those of a process that it hears nothing of, and none that has ended', async () => {
+    const guard = startGroupGuard(1);
+    const [kept, ended] = [sleeper(), sleeper()];
+    guard.started(ended, 'r-1');
+    guard.started(kept, 'r-2');
+    guard.ended(kept);
+    await eventually(
+      () => isAlive(ended),
+      (alive) => !alive,
+      'the end of the group',
+    );
+    expect(isAlive(kept)).toBe(true);
+    process.kill(-kept, 'SIGKILL');
+    guard.stop();
+  });
+
+  it('leaves them alone when it is told to go', async () => {
+    const guard = startGroupGuard(1);
+    const kept = sleeper();
+    guard.started(kept, 'r-2');
+    guard.stop();
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(isAlive(kept)).toBe(true);
+    process.kill(-kept, 'SIGKILL');
+  });
+});

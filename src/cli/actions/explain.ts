@@ -1,0 +1,107 @@
+import { troublesSince } from '../../app/pages/chronicle.ts';
+import { explainBoard, explainRecords } from '../../app/commands/explain.ts';
+import { isWell, postponed, unserved, unwatched, type Explanation } from '../../app/commands/explanation.ts';
+import { databaseOf, openRecords } from '../../app/commands/read-records.ts';
+import { readWorkflowFile, requireGood, type GoodWorkflow } from '../../app/workflow.ts';
+import { waitIn } from '../../runners/queue/known-workers.ts';
+import type { LoadedWorkflow } from '../../config/workflow.ts';
+import { TrackerError } from '../../domain/model/errors.ts';
+import { utcMoment, printJson, printLine, printTable } from '../output.ts';
+import { faultLine, tellFaults, tellNote } from '../problems.ts';
+import { onInterrupt, othersLine, surveyDeps, tellService } from '../reading.ts';
+
+export interface ExplainSettings {
+  /** Null asks for every issue the service knows of. */
+  readonly identifier: string | null;
+  readonly workflowPath: string;
+  readonly asJson: boolean;
+}
+
+/** Tells why issues are worked on or not. For one issue the exit code says whether all is well with it. */
+export async function showExplanations(settings: ExplainSettings): Promise<number> {
+  const loaded = await readWorkflowFile(settings.workflowPath, process.env);
+  if (loaded.settings === null) {
+    const known = await knownToService(loaded, settings, faultLine(loaded));
+    if (known === null) tellFaults(loaded, settings.asJson);
+    return known === null ? 1 : showKnown(known, settings);
+  }
+  const workflow = requireGood(loaded);
+  const deps = surveyDeps(workflow, settings.asJson);
+  const interrupted = onInterrupt();
+  try {
+    const found = await explainBoard(workflow, deps, settings.identifier, interrupted);
+    const served = await servedBy(workflow, settings.asJson);
+    return show(deps.secrets.maskDeep(found.map(served)), settings);
+  } catch (error) {
+    if (interrupted.aborted || !(error instanceof TrackerError)) throw error;
+    const known = await knownToService(loaded, settings, error.message);
+    if (known === null) throw error;
+    return showKnown(deps.secrets.maskDeep(known), settings);
+  }
+}
+
+/** How an explanation reads with the service there is. */
+async function servedBy({ settings, path }: GoodWorkflow, asJson: boolean): Promise<(found: Explanation) => Explanation> {
+  const records = await openRecords(settings, settings.tracker.identity, path);
+  try {
+    if (!asJson) tellService(records);
+    if (records?.daemon == null) return unserved;
+    const { otherFile } = records;
+    if (otherFile !== null) return (found) => unwatched(found, othersLine(otherFile));
+    const troubles = await troublesSince(records.daemon.startedAt, records);
+    const quota = troubles.find(({ what }) => what === 'tracker_quota');
+    return quota === undefined ? (found) => found : (found) => postponed(found, quota);
+  } finally {
+    await records?.close();
+  }
+}
+
+/** What the records of a running service tell although the tracker was not read; null where they know nothing of it. */
+async function knownToService(
+  loaded: LoadedWorkflow,
+  { identifier, asJson }: ExplainSettings,
+  whyUnread: string,
+): Promise<readonly Explanation[] | null> {
+  const database = await databaseOf(loaded);
+  const records = database && (await openRecords(database, loaded.settings?.tracker.identity ?? null, loaded.path));
+  try {
+    if (!records?.daemon) return null;
+    const waitOf = waitIn(await records.fleet(), loaded.settings?.agent.runOn ?? null, FORAY_VERSION);
+    const around = { settings: loaded.settings, now: Date.now(), endingElsewhere: await records.endingElsewhere(), waitOf };
+    const found = explainRecords(await records.load(), around, identifier);
+    if (identifier !== null && found.length === 0) return null;
+    if (!asJson) tellService(records);
+    tellNote('the tracker was not read; this is what the database holds', whyUnread, asJson);
+    return found;
+  } finally {
+    await records?.close();
+  }
+}
+
+/** Where the tracker was not read, no issue that is known of does not mean that there is none. */
+function showKnown(known: readonly Explanation[], settings: ExplainSettings): number {
+  if (known.length > 0) return show(known, settings);
+  if (settings.asJson) printJson(known);
+  return 1;
+}
+
+function show(found: readonly Explanation[], { identifier, asJson }: ExplainSettings): number {
+  if (asJson) printJson(found);
+  else if (identifier === null) printTable(['ISSUE', 'STATE', 'DISPATCH', 'REASON', 'DETAIL'], found.map(rowOf), 'no issues');
+  else for (const explanation of found) tell(explanation);
+  return identifier === null || found.every(isWell) ? 0 : 1;
+}
+
+function rowOf({ identifier, state, would_dispatch: would, reason, detail }: Explanation): readonly string[] {
+  return [identifier, state, would ? 'yes' : 'no', reason ?? '', detail ?? ''];
+}
+
+function tell({ identifier, state, would_dispatch: would, reason, detail, since, until, remedy }: Explanation): void {
+  printLine(
+    `${identifier}${state === '' ? '' : ` (${state})`}: ${would ? 'would be dispatched at the next poll' : (reason ?? '')}`,
+  );
+  if (detail) printLine(`  why:    ${detail}`);
+  if (since) printLine(`  since:  ${utcMoment(Date.parse(since))}`);
+  if (until) printLine(`  until:  ${utcMoment(Date.parse(until))}`);
+  if (remedy) printLine(`  remedy: ${remedy}`);
+}
