@@ -91,6 +91,14 @@ describe('what the model says', () => {
     expect(texts().join(' ')).toBe(words);
   });
 
+  it.each(['\uFFFD', '\uD83D', '\u{1F600}'])('is told in several events also where it is %j alone', (character) => {
+    const { stream, texts } = streamOf();
+    stream.messagePart(character.repeat(3_000));
+    stream.close();
+    expect(texts().join('')).toBe(character.toWellFormed().repeat(3_000));
+    expect(Math.max(...texts().map((text) => Buffer.byteLength(text)))).toBeLessThanOrEqual(4_096);
+  });
+
   it('is shown from its last words on where it is longer than what is kept', () => {
     const { stream, texts } = streamOf();
     stream.messagePart('early ');

@@ -150,8 +150,7 @@ function endOfWords(text: string): number {
 
 /** The beginning of a text that fits into one event. */
 export function longestStart(text: string): string {
-  const bytes = Buffer.from(text.slice(0, LONGEST_TEXT_BYTES), 'utf8');
-  if (bytes.length <= LONGEST_TEXT_BYTES) return text.slice(0, LONGEST_TEXT_BYTES);
-  // A character cut in half decodes to U+FFFD: it is left out.
-  return bytes.toString('utf8', 0, LONGEST_TEXT_BYTES).replace(/\uFFFD+$/, '');
+  // One more than can fit: a character of two units is not cut in half.
+  const { read } = new TextEncoder().encodeInto(text.slice(0, LONGEST_TEXT_BYTES + 1), new Uint8Array(LONGEST_TEXT_BYTES));
+  return text.slice(0, read);
 }

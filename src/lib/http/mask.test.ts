@@ -44,6 +44,34 @@ describe('masking', () => {
     expect(processorMs(() => expect(mask(text)).toBe(text))).toBeLessThan(500);
   });
 
+  it.each([
+    ['backslashes', '\\'],
+    ['backslashes and letters', '\\\\g'],
+    ['backslashes and u', '\\\\u'],
+    ['ampersands', '&amp;'],
+    ['percent signs', '%25'],
+    ['percents', '%'],
+    ['zeros', '&#0000'],
+    ['addresses', 'https://x'],
+    ['at signs', 'https://a@'],
+  ])('looks through a text of nothing but %s in a moment', (_, part) => {
+    const text = part.repeat(250_000 / part.length);
+    const mask = createMask([
+      'glpat-AbCdEfGhIjKlMnOpQrSt',
+      '\\\\backslash\\secret',
+      '\n\nsecret of lines',
+      '%25secret',
+      '&secret',
+    ]);
+    expect(processorMs(() => mask(text))).toBeLessThan(500);
+  });
+
+  it('replaces a secret that begins with backslashes, or has nothing else', () => {
+    expect(maskSecrets('a\\\\\\\\b', ['\\\\\\\\'])).toBe('a[redacted]b');
+    expect(maskSecrets('a \\\\\\sec\\ret b', ['\\\\sec\\ret'])).not.toContain('sec');
+    expect(maskSecrets(JSON.stringify('\\sec\\ret'), ['\\sec\\ret'])).not.toContain('sec');
+  });
+
   it('replaces a secret with quotes inside of JSON', () => {
     expect(maskSecrets(JSON.stringify({ token: 'a"b\\c' }), ['a"b\\c'])).toBe('{"token":"[redacted]"}');
   });

@@ -23,7 +23,7 @@ export function maskSecrets(text: string, secrets: readonly string[], cut: Cut =
 /** The same for many texts: the forms of the secrets are worked out once. */
 export function createMask(secrets: readonly string[]): Mask {
   const forms = formsOf(secrets);
-  const escaped = plainOf(secrets).map(escapedPattern);
+  const escaped = plainOf(secrets).flatMap(escapedPattern);
   const torn = tornFormsOf(secrets, forms);
   const unfinished = (text: string): number => longest(torn, (form) => lengthOfStart(form, text));
   const whole = (text: string): string => {
@@ -129,25 +129,32 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** The secret with any of its characters escaped in any way: for URLs (once or more), HTML, JSON and shells. */
-function escapedPattern(secret: string): RegExp {
-  return new RegExp([...secret].map(anyEscapeOf).join(''), 'gi');
+function escapedPattern(secret: string): readonly RegExp[] {
+  // Backslashes in front of all are left out: each of a long row of them would be taken for the beginning, up to the end of the row.
+  const [first, ...rest] = secret.replace(/^\\+/, '');
+  if (first === undefined) return [];
+  const ways = [anyEscapeOf(first, ''), ...rest.map((character) => anyEscapeOf(character, MORE_SLASHES))];
+  return [new RegExp(ways.join(''), 'gi')];
 }
 
-function anyEscapeOf(character: string): string {
+/** What is escaped more than once has more than one. */
+const MORE_SLASHES = '\\\\*';
+
+function anyEscapeOf(character: string, slashes: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   const percent = [...Buffer.from(character, 'utf8')].map((byte) => `%(?:25)*${byte.toString(16).padStart(2, '0')}`).join('');
   const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at).toString(16).padStart(4, '0'));
   const named = NAMED[character];
   const ways = [
-    `\\\\*${literal(character)}`,
+    `${slashes}${literal(character)}`,
     percent,
     `&(?:amp;)*#0*${code};`,
     `&(?:amp;)*#x0*${hex};`,
-    units.map((unit) => `\\\\+u${unit}`).join(''),
+    units.map((unit) => `${slashes}\\\\u${unit}`).join(''),
     ...(named === undefined ? [] : [`&(?:amp;)*${named};`]),
     ...(character === ' ' ? ['\\+'] : []),
-    ...(character === '\n' ? ['\\\\+n'] : []),
+    ...(character === '\n' ? [`${slashes}\\\\n`] : []),
   ];
   return `(?:${ways.join('|')})`;
 }

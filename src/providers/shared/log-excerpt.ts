@@ -15,7 +15,7 @@ export function cleanLines(text: string): readonly string[] {
 }
 
 function clean(line: string): string {
-  const shown = line.replace(/\r+$/, '').split('\r').at(-1) ?? '';
+  const shown = line.split('\r').findLast((part) => part !== '') ?? '';
   return shown.replaceAll(ESCAPES, '').replaceAll(CONTROLS, '').slice(0, MAX_LINE);
 }
 
