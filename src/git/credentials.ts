@@ -1,7 +1,8 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { PROXY_VARIABLES } from '../lib/http/proxy.ts';
+import { replaceFile } from '../lib/short-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +39,7 @@ export async function remoteEnvironment(folder: string, url: string, env: Env): 
     ...plainProxy(env),
     ...(await certificates(folder, env)),
     ...NO_OTHER_SETTINGS,
-    GIT_ASKPASS: await writeAskpass(folder),
+    GIT_ASKPASS: writeAskpass(folder),
     ...(address && {
       FORAY_GIT_ADDRESS: address.href,
       FORAY_GIT_LOGIN: address.href.replace('://', `://${TOKEN_USER}@`),
@@ -74,10 +75,10 @@ export function httpAddressOf(url: string): URL | null {
   }
 }
 
-async function writeAskpass(folder: string): Promise<string> {
+/** Agents can write there: whatever stands in its place is replaced, and not written to. */
+function writeAskpass(folder: string): string {
   const file = path.join(folder, 'askpass');
-  await writeFile(file, ASKPASS, { mode: 0o700 });
-  await chmod(file, 0o700);
+  replaceFile(file, ASKPASS, 0o700);
   return file;
 }
 
@@ -88,6 +89,6 @@ async function certificates(folder: string, env: Env): Promise<Record<string, st
   const file = path.join(folder, 'certificates.pem');
   const added = await readFile(extra, 'utf8').catch(() => '');
   if (added === '') return {};
-  await writeFile(file, `${rootCertificates.join('\n')}\n${added}`);
+  replaceFile(file, `${rootCertificates.join('\n')}\n${added}`);
   return { GIT_SSL_CAINFO: file };
 }

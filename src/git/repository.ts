@@ -11,7 +11,7 @@ import { httpAddressOf, NO_OTHER_SETTINGS, plainEnvironment, remoteEnvironment }
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import { removePipes } from './pipes.ts';
-import { worktreeEnvironment } from './worktree-directory.ts';
+import { removeDetours, repositoryEnvironment, worktreeEnvironment } from './worktree-directory.ts';
 import { networkRemote, type Remote } from './remote.ts';
 
 export interface RepositorySettings {
@@ -180,8 +180,9 @@ function createGit(
     onExit: (pid: number) => processes.ended(pid),
   };
   const placeEnvironment = (cwd: string): Readonly<Record<string, string>> => {
-    if (cwd === control) return NO_OTHER_SETTINGS;
-    return cwd === folder || cwd === shared ? {} : worktreeEnvironment(shared, cwd);
+    if (cwd === folder) return {};
+    if (cwd === control) return { ...NO_OTHER_SETTINGS, ...repositoryEnvironment(control) };
+    return cwd === shared ? repositoryEnvironment(shared) : worktreeEnvironment(shared, cwd);
   };
   const settle = (): void => replaceShortFile(path.join(control, 'config'), CONTROL_CONFIG);
   return {
@@ -189,7 +190,7 @@ function createGit(
       settle();
       await rm(path.join(control, 'hooks'), { recursive: true, force: true });
       const password = httpAddressOf(url) ? token : null;
-      const known = await remoteEnvironment(folder, url, env);
+      const known = { ...(await remoteEnvironment(folder, url, env)), ...repositoryEnvironment(control) };
       if (what === 'push') await mayWrite?.confirm();
       const result = await runGit({ args, cwd: control, env: known, password, ...ledger }, signal);
       if (result.code !== 0) throw new GitRefusal(what, result.stderr);
@@ -211,6 +212,7 @@ async function makeBoth(repository: Repository, folder: string, signal: AbortSig
   await makeDirectories(folder, 0o700);
   await removePipes([control, shared], signal);
   for (const place of [control, shared]) {
+    removeDetours(place);
     if (!isRepository(place)) await mustPass(repository, folder, ['init', '--quiet', '--bare', place], signal);
   }
   replaceShortFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);

@@ -113,6 +113,36 @@ describe('what an agent puts into the repository of the worktrees', () => {
     expect(readFileSync(alternates, 'utf8')).toContain('control.git');
   });
 
+  it.each(['control', 'shared'] as const)('leads git to no other settings than those of %s', async (which) => {
+    const theirs = path.join(home, 'theirs');
+    git(home, 'init', '--quiet', '--bare', theirs);
+    git(theirs, 'config', 'url./nowhere.insteadOf', remote);
+    git(theirs, 'config', 'core.bare', 'nonsense');
+    writeFileSync(path.join(repository[which], 'commondir'), `${theirs}\n`);
+    writeFileSync(path.join(repository[which], '.git'), `gitdir: ${theirs}\n`);
+    writeFileSync(path.join(repository.shared, 'worktrees', 'T-1', 'commondir'), `${theirs}\n`);
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
+    expect(await publish(repository, worktree, 'work', never)).not.toBeNull();
+    expect(git(remote, 'show', 'foray/T-1:a.txt')).toBe('work');
+  });
+
+  it.each(['pipe', 'link', 'folder'])(
+    'is replaced where a %s stands for the helper that git asks for a password',
+    async (kind) => {
+      const helper = path.join(path.dirname(repository.control), 'askpass');
+      const theirs = path.join(home, 'theirs');
+      writeFileSync(theirs, 'theirs');
+      rmSync(helper);
+      if (kind === 'pipe') pipeAt(helper);
+      else if (kind === 'link') symlinkSync(theirs, helper);
+      else mkdirSync(path.join(helper, 'deep'), { recursive: true });
+      writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
+      expect(await publish(repository, worktree, 'work', never)).not.toBeNull();
+      expect(readFileSync(helper, 'utf8')).toContain('#!/bin/sh');
+      expect(readFileSync(theirs, 'utf8')).toBe('theirs');
+    },
+  );
+
   it('borrows no objects from elsewhere for a push', async () => {
     const other = path.join(home, 'other');
     git(home, 'init', '--quiet', other);

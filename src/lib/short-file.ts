@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /*
  * Files of a line or two in places that agents can write too. They are read and written at once, since through the pool of threads that
@@ -19,7 +19,7 @@ export function readShortFile(file: string, longest = LONGEST): string | null {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    if (code === 'ELOOP' || code === 'ENXIO') return '';
+    if (code === 'ELOOP' || code === 'ENXIO' || code === 'EISDIR') return '';
     throw error;
   }
 }
@@ -44,8 +44,14 @@ export function writeShortFile(file: string, text: string, mode = 0o666): void {
 
 /** Puts a file with this text in the place of whatever is there, unless it says so already: others read the one or the other. */
 export function replaceShortFile(file: string, text: string, mode = 0o666): void {
-  if (readShortFile(file) === text) return;
+  if (readShortFile(file) !== text) replaceFile(file, text, mode);
+}
+
+/** The same for a file of any length, whatever is there. */
+export function replaceFile(file: string, text: string, mode = 0o666): void {
   const next = `${file}.${randomUUID()}`;
   writeFileSync(next, text, { flag: 'wx', mode });
+  // A file takes the place of anything but a folder.
+  if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) rmSync(file, { recursive: true, force: true });
   renameSync(next, file);
 }

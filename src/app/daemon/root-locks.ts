@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { makeDirectories } from '../../lib/make-directories.ts';
@@ -46,12 +46,19 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
 async function canWrite(root: string): Promise<boolean> {
   try {
     await makeDirectories(root, 0o750);
-    writeFileSync(path.join(root, `${LOCK_NAME}.lock`), '', { flag: 'a', mode: 0o600 });
+    const lock = path.join(root, `${LOCK_NAME}.lock`);
+    // Agents can write there: a pipe would hold the start up, and a link or a folder leave us without the lock.
+    if (lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) rmSync(lock, { recursive: true, force: true });
+    rmSync(path.join(root, LOCK_NAME), { recursive: true, force: true });
+    closeSync(openSync(lock, APPENDING, 0o600));
     return true;
   } catch {
     return false;
   }
 }
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+const APPENDING = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
 
 /** The lock is what counts: on a full disk the note is missing, and each run says why it cannot begin. */
 function noteHolder(root: string, holder: RootHolder): void {
