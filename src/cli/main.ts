@@ -1,5 +1,8 @@
 import { writeSync } from 'node:fs';
 
+// Node opens its debugger to every process of this machine when this signal comes, and agents can send it.
+process.on('SIGUSR1', () => {});
+
 // The version is told before anything is loaded.
 const [, , first] = process.argv;
 if (first === '-V' || first === '--version') tellVersion();

@@ -74,3 +74,14 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+it('SIGUSR1, which any agent can send, opens no debugger', async () => {
+  await ground.write('WORKFLOW.md', fileWorkflow({}));
+  await ground.writeIssues([]);
+  const daemon = await ground.start();
+  daemon.signal('SIGUSR1');
+  daemon.signal('SIGINT');
+  const { code } = await daemon.exited;
+  expect(code).toBe(0);
+  expect(daemon.stderr()).not.toContain('Debugger listening');
+});
