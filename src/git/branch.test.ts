@@ -154,7 +154,7 @@ it('a branch that was pushed is never set back to an earlier commit of its own',
     retryable: false,
     message: expect.stringMatching(/an earlier state of foray\/T-1 .* unpark the issue/) as string,
   });
-  expect(git(remote, 'rev-parse', worktree.branch)).toBe(pushed?.sha);
+  expect(pushed).toMatchObject({ sha: git(remote, 'rev-parse', worktree.branch) });
 });
 
 it('what others pushed while a run did nothing is brought in, whoever saw it first', async () => {

@@ -3,6 +3,7 @@ import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carrier.ts';
+import type { OverRequest } from '../ports/scm.ts';
 import { GitRefusal } from './refusal.ts';
 import { offeredRef, pushedRef, updateRefs } from './commits.ts';
 import { notePush, offer, type Offer, type Remote } from './remote.ts';
@@ -74,14 +75,20 @@ async function push(
   carrier: Carrier,
   { branch, sha, file }: Offer & { readonly file: string },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<OverRequest | null> {
   const { shared } = repository;
   await offer(repository, { branch, sha }, signal);
   const args = ['bundle', 'create', '--quiet', file, offeredRef(branch), '--not', '--remotes=origin'];
   if (await createBundle(repository, shared, args, signal)) await upload(carrier, file, signal);
-  const { refused } = await carrier.push(sha, signal);
-  if (refused !== null) throw new GitRefusal('push', refused);
+  const answer = await carrier.push(sha, signal);
+  if (answer.kind === 'refused') throw new GitRefusal('push', answer.said);
+  if (answer.kind === 'over') {
+    // It is not what comes next: it stays in the workspace alone.
+    await updateRefs(repository, [`delete ${offeredRef(branch)}`], signal);
+    return answer.over;
+  }
   await notePush(repository, { branch, sha }, signal);
+  return null;
 }
 
 /** False when there is nothing to put into it. */

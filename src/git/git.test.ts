@@ -105,7 +105,7 @@ describe('from a remote to a branch that was pushed', () => {
     const worktrees = await Promise.all(['T-3', 'T-4'].map((key) => worktreeOf(repository, key)));
     for (const worktree of worktrees) writeFileSync(path.join(worktree.path, 'new.txt'), worktree.branch);
     const published = await Promise.all(worktrees.map((worktree) => publish(repository, worktree, 'work', never)));
-    expect(published.map((one) => one?.branch)).toEqual(['foray/T-3', 'foray/T-4']);
+    expect(published).toMatchObject([{ branch: 'foray/T-3' }, { branch: 'foray/T-4' }]);
     // One fetch and one question for the default branch, for both.
     expect(server.requests.filter((request) => request.endsWith('service=git-upload-pack')).length).toBeLessThanOrEqual(4);
   });
@@ -129,7 +129,7 @@ describe('from a remote to a branch that was pushed', () => {
     await publish(repository, worktree, 'work', never);
     git(worktree.path, 'commit', '--quiet', '--amend', '-m', 'one, better');
     const again = await publish(repository, worktree, 'work', never);
-    expect(git(remote, 'rev-parse', 'foray/T-5')).toBe(again?.sha);
+    expect(again).toMatchObject({ sha: git(remote, 'rev-parse', 'foray/T-5') });
 
     const other = path.join(home, 'reviewer');
     git(home, 'clone', '--quiet', '--branch', 'foray/T-5', remote, other);
@@ -163,7 +163,7 @@ describe('from a remote to a branch that was pushed', () => {
     expect(git(worktree.path, 'rev-parse', 'HEAD')).toBe(kept);
     expect(git(worktree.path, 'status', '--porcelain')).toBe('');
     expect(git(remote, 'log', '-1', '--format=%s', 'foray/T-10')).toBe('their two');
-    expect(together?.sha).not.toBe(kept);
+    expect(together).not.toMatchObject({ sha: kept });
     expect(await updateWorktree(repository, worktree, never)).toBe(false);
   });
 });

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { crashPoint } from '../lib/crash-point.ts';
+import type { OverRequest } from '../ports/scm.ts';
 import { baseCommit, headOf, isOurs, isWithin, remoteCommit } from './commits.ts';
 import { refuseEmbedded } from './embedded.ts';
 import { removeStaleLocks } from './locks.ts';
@@ -21,7 +22,7 @@ export interface Published {
 
 /**
  * Commits what the agent left uncommitted and pushes the branch. Null when there is nothing that the base branch does
- * not have. The push runs in the control repository on a commit named by its id: what the agent set up in its own
+ * not have; the merge request where it is over and nothing was pushed for that. The push runs in the control repository on a commit named by its id: what the agent set up in its own
  * repository takes no part.
  */
 export async function publish(
@@ -29,7 +30,7 @@ export async function publish(
   worktree: Worktree,
   message: string,
   signal: AbortSignal,
-): Promise<Published | null> {
+): Promise<Published | OverRequest | null> {
   crashPoint('before committing the work');
   await repository.mend(signal);
   await refuseWorkPipes(worktree.path);
@@ -49,7 +50,11 @@ export async function publish(
   }
 }
 
-async function pushHead(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<Published | null> {
+async function pushHead(
+  repository: Repository,
+  worktree: Worktree,
+  signal: AbortSignal,
+): Promise<Published | OverRequest | null> {
   const range = `${await baseCommit(repository, signal)}..HEAD`;
   const ahead = await mustPass(repository, worktree.path, ['rev-list', '--count', range], signal);
   if (Number(ahead.trim()) === 0) return null;
@@ -57,13 +62,15 @@ async function pushHead(repository: Repository, worktree: Worktree, signal: Abor
   const sha = await headOf(repository, worktree.path, signal);
   await refuseReturn(repository, worktree, sha, signal);
   await refuseStepBack(repository, worktree, sha, signal);
-  await repository.exclusively(async () => {
+  const over = await repository.exclusively(async () => {
     crashPoint('before pushing the branch');
-    await repository.push(worktree.branch, sha, signal);
+    const request = await repository.push(worktree.branch, sha, signal);
+    if (request !== null) return request;
     crashPoint('after pushing the branch');
     await mustPass(repository, repository.shared, ['update-ref', `refs/remotes/origin/${worktree.branch}`, sha], signal);
+    return null;
   });
-  return { branch: worktree.branch, base: repository.baseBranch(), sha };
+  return over ?? { branch: worktree.branch, base: repository.baseBranch(), sha };
 }
 
 /** What was pushed is replaced after a rebase; to take it away is for a person. */

@@ -1,5 +1,6 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
+import type { OverRequest } from '../ports/scm.ts';
 import { isOurs, isWithin, offeredRef, pushedRef, remoteCommit, updateRefs } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
@@ -16,7 +17,8 @@ export interface Remote {
   /** Brings `control` up to date. */
   fetch(repository: Repository, signal: AbortSignal): Promise<void>;
   defaultBranch(repository: Repository, signal: AbortSignal): Promise<string>;
-  push(repository: Repository, offer: Offer, signal: AbortSignal): Promise<void>;
+  /** The request of the branch where it is over and nothing was pushed for that, else null. */
+  push(repository: Repository, offer: Offer, signal: AbortSignal): Promise<OverRequest | null>;
 }
 
 /** Over the network, with the credential. */
@@ -36,6 +38,8 @@ export const networkRemote: Remote = {
   async push(repository, offered, signal) {
     await offer(repository, offered, signal);
     await pushFromControl(repository, offered, signal);
+    // Over the network there is no request to be seen.
+    return null;
   },
 };
 

@@ -6,6 +6,7 @@ import { makeDirectories } from '../lib/make-directories.ts';
 import { replaceShortFile } from '../lib/short-file.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { WritePermission } from '../ports/runtime.ts';
+import type { OverRequest } from '../ports/scm.ts';
 import { runGit, subcommandOf, type GitResult } from './command.ts';
 import { httpAddressOf, NO_OTHER_SETTINGS, plainEnvironment, remoteEnvironment } from './credentials.ts';
 import { GitRefusal } from './refusal.ts';
@@ -60,8 +61,8 @@ export interface Repository {
   mend(signal: AbortSignal): Promise<void>;
   /** Runs work that writes refs or settings of the two after all earlier such work: git itself would refuse to wait. */
   readonly exclusively: Exclusively;
-  /** Brings a commit of `shared` to a branch of the remote. A refusal is a GitRefusal. */
-  push(branch: string, sha: string, signal: AbortSignal): Promise<void>;
+  /** Brings a commit of `shared` to a branch of the remote. A refusal is a GitRefusal; a request that is over keeps it back. */
+  push(branch: string, sha: string, signal: AbortSignal): Promise<OverRequest | null>;
   /** Runs git in `control`, with the credential. A refusal is a GitRefusal. A `push` asks first whether it may be. */
   remote(what: 'fetch' | 'push', args: readonly string[], signal: AbortSignal): Promise<string>;
   /** Runs git in a directory of the agents', without any credential. */

@@ -1,4 +1,4 @@
-import type { OpenRequest } from './scm.ts';
+import type { OpenRequest, OverRequest } from './scm.ts';
 
 /**
  * Reaches the remote of `workspace.repo` for a run on a machine that has no credential for it. What passes is commits, in
@@ -28,10 +28,12 @@ export interface Packed {
   readonly bytes: number;
 }
 
-/** Null when it was taken, else what git said. */
-export interface PushAnswer {
-  readonly refused: string | null;
-}
+export type PushAnswer =
+  | { readonly kind: 'pushed' }
+  /** What git said. */
+  | { readonly kind: 'refused'; readonly said: string }
+  /** Nothing was pushed: the merge request was merged or closed since the run began. */
+  | { readonly kind: 'over'; readonly over: OverRequest };
 
 /** How much is carried at once, before it is encoded. */
 export const PART_BYTES = 2 * 1024 * 1024;

@@ -3,6 +3,7 @@ import type { RunPlan } from '../domain/model/effect.ts';
 import type { RunReport } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
 import type { StopReason } from '../domain/model/run.ts';
+import type { PushAnswer } from './carrier.ts';
 import type { RepoKey } from './scm.ts';
 import type { Removal, RemovalSubject } from './workspace.ts';
 
@@ -65,6 +66,9 @@ export type RunRequest =
   | { readonly ask: 'propose' };
 
 export type RunAnswer = Answer<unknown>;
+
+/** What the answer to a push holds: one of an earlier version has `refused` alone, which is what git said, or null. */
+export type PushValue = (PushAnswer | { readonly kind?: undefined }) & { readonly refused: string | null };
 
 export interface AskedOfTheLeader {
   readonly id: string;

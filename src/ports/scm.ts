@@ -96,3 +96,8 @@ export interface OpenRequest {
   readonly number: number;
   readonly url: string;
 }
+
+/** One that somebody ended. */
+export interface OverRequest extends OpenRequest {
+  readonly end: 'merged' | 'closed';
+}

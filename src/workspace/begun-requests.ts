@@ -1,6 +1,6 @@
 import { TrackerError } from '../domain/model/errors.ts';
 import { pushedCommit, type Repository } from '../git/index.ts';
-import type { OpenRequest, RepoKey, RequestOpener } from '../ports/scm.ts';
+import type { OpenRequest, OverRequest, RepoKey, RequestOpener } from '../ports/scm.ts';
 
 /** The requests that were open when runs began: one that a person merges or closes meanwhile is not opened again. */
 export interface BegunRequests {
@@ -8,10 +8,6 @@ export interface BegunRequests {
   begin(branch: string, signal: AbortSignal): Promise<void>;
   /** The request that was open then and is not any more. */
   overSince(branch: string, signal: AbortSignal): Promise<OverRequest | null>;
-}
-
-export interface OverRequest extends OpenRequest {
-  readonly end: 'merged' | 'closed';
 }
 
 /** Where none can be known here. */

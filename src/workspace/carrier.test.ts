@@ -11,8 +11,9 @@ import type { Repository } from '../git/index.ts';
 import { PART_BYTES, type Carrier } from '../ports/carrier.ts';
 import type { NewRequest } from '../ports/scm.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
-import { createBegunRequests } from './begun-requests.ts';
+import { createBegunRequests, NONE_BEGUN } from './begun-requests.ts';
 import { createCarrier, type OwnCarrier } from './carrier.ts';
+import { createDelivery } from './delivery.ts';
 
 const TOKEN = 'secret-token-of-the-forge';
 const never = new AbortController().signal;
@@ -139,7 +140,7 @@ describe('a repository that somebody else reaches', () => {
     expect(execFileSync('find', [path.join(home, 'leader'), '-path', '*carried/r1*'], { encoding: 'utf8' })).toBe('');
   });
 
-  it('pushes nothing for a run during which the request was merged, and names the one that was', async () => {
+  it('pushes nothing for a run during which the request was merged, and tells of no push', async () => {
     const worktree = await checkedOut();
     const first = commit(worktree.path, 'a.txt', 'one', 'one');
     await publish(there, worktree, 'One', never);
@@ -150,11 +151,26 @@ describe('a repository that somebody else reaches', () => {
     const again = createRepository(settings, { env: { PATH: process.env.PATH }, processes, remote: remoteThere });
     expect(await updateWorktree(again, worktree, never)).toBe(true);
     commit(worktree.path, 'b.txt', 'two', 'two');
+    mkdirSync(path.join(worktree.path, '.foray'));
     end = 'merged';
-    await publish(again, worktree, 'One', never);
-    expect(await next.propose(never)).toMatchObject({ number: 7 });
+    const told: string[] = [];
+    const tell = (message: string) => void told.push(message);
+    const opener = { kind: 'carried', find: () => next.propose(never), open: () => Promise.reject(new Error('not asked')) };
+    const parts = { repository: again, push: true, opener, begun: NONE_BEGUN, project: { owner: 'acme', repo: 'shop' } };
+    const delivery = createDelivery({ ...parts, clock: Date, logger: { ...logger, info: tell, warn: tell } });
+    expect(await delivery.deliver(worktree.path, subject, never)).toBeNull();
+    expect(told).toEqual(['merge request merged meanwhile, nothing is pushed']);
+    expect(existsSync(path.join(worktree.path, '.foray', 'scm.json'))).toBe(false);
+    expect(git(worktree.path, 'rev-parse', 'origin/foray/T-1')).toBe(first);
     expect(opened).toHaveLength(1);
     expect(git(remote, 'rev-parse', 'foray/T-1')).toBe(first);
+
+    // As on the machine of the service: a workspace that is made anew begins with what is at the remote.
+    const other = { path: path.join(home, 'other-workspace'), branch: 'foray/T-1' };
+    git(worktree.path, 'checkout', '--quiet', '--detach');
+    mkdirSync(other.path);
+    await createWorktree(again, other, never);
+    expect(git(other.path, 'rev-parse', 'HEAD')).toBe(first);
   });
 
   it('replaces after a rebase only what was pushed from there, and brings in what others pushed', async () => {
@@ -163,7 +179,7 @@ describe('a repository that somebody else reaches', () => {
     await publish(there, worktree, 'One', never);
     git(worktree.path, 'commit', '--quiet', '--amend', '-m', 'one, better');
     const again = await publish(there, worktree, 'One', never);
-    expect(git(remote, 'rev-parse', 'foray/T-1')).toBe(again?.sha);
+    expect(again).toMatchObject({ sha: git(remote, 'rev-parse', 'foray/T-1') });
     const other = path.join(home, 'reviewer');
     git(home, 'clone', '--quiet', '--branch', 'foray/T-1', remote, other);
     commit(other, 'theirs.txt', 'theirs', 'theirs');

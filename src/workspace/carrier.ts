@@ -14,8 +14,8 @@ import {
 import type { Repository } from '../git/index.ts';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carrier.ts';
+import type { OverRequest } from '../ports/scm.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
-import type { OverRequest } from './begun-requests.ts';
 import { branchOf, findOrOpen, logPush, tellOver, type DeliveryDeps } from './delivery.ts';
 
 /** Carries one run's commits between its machine and the remote. Nothing of it is left when it is closed. */
@@ -47,22 +47,23 @@ export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, run
       over = await begun.overSince(branch, signal);
       if (over !== null) {
         tellOver(deps, subject, over);
-        return { refused: null };
+        return { kind: 'over', over };
       }
       await repository.exclusively(() => takeOver(repository, { branch, sha: shaOf(sha), file: workFile }, signal));
       try {
         await repository.exclusively(() => pushFromControl(repository, { branch, sha }, signal));
       } catch (error) {
-        if (error instanceof GitRefusal) return { refused: error.said };
+        if (error instanceof GitRefusal) return { kind: 'refused', said: error.said };
         throw error;
       }
       isPushed = true;
       logPush(deps, subject, { branch, sha });
-      return { refused: null };
+      return { kind: 'pushed' };
     },
     async propose(signal) {
       const { opener } = deps;
       if (opener === null) throw refused('no merge request is to be opened');
+      // A worker of an earlier version takes what is over for pushed: it is given the request that there was.
       if (over !== null) return over;
       if (!isPushed) throw refused('only what was pushed is proposed');
       return findOrOpen({ ...deps, opener }, subject, { branch, base: repository.baseBranch() }, signal);

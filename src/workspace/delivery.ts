@@ -5,11 +5,11 @@ import { DeliveryError, TrackerError, WorkspaceError } from '../domain/model/err
 import { crashPoint } from '../lib/crash-point.ts';
 import { createWorktree, GitRefusal, publish, updateWorktree } from '../git/index.ts';
 import type { Published, Repository } from '../git/index.ts';
-import type { RepoKey, OpenRequest, RequestFinder } from '../ports/scm.ts';
+import type { RepoKey, OpenRequest, OverRequest, RequestFinder } from '../ports/scm.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { ScmRecord } from '../domain/model/agent-event.ts';
-import type { BegunRequests, OverRequest } from './begun-requests.ts';
+import type { BegunRequests } from './begun-requests.ts';
 import { DATA_FOLDER, hasDirectory } from './containment.ts';
 import { hashedName, workspaceKey } from './key.ts';
 
@@ -71,6 +71,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         logger.info('nothing to push', { ...factsOf(subject), branch: worktree.branch });
         return null;
       }
+      if ('end' in published) return tellOver(deps, subject, published);
       logPush(deps, subject, published);
       return propose(deps, workspace, subject, published, signal);
     },

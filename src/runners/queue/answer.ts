@@ -1,8 +1,8 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { faultOf, type Fault } from '../../domain/model/fault.ts';
 import { countClosed } from '../../domain/model/issue.ts';
-import type { Carrier } from '../../ports/carrier.ts';
-import type { RunAnswer, RunRequest } from '../../ports/run-queue.ts';
+import type { Carrier, PushAnswer } from '../../ports/carrier.ts';
+import type { PushValue, RunAnswer, RunRequest } from '../../ports/run-queue.ts';
 import type { ToolCalls } from '../../ports/runner.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 
@@ -66,10 +66,15 @@ function carried({ carrier }: Asking, request: CarriedRequest, signal: AbortSign
     case 'work-part':
       return carrier.addWork(request.at, request.part, signal);
     case 'push':
-      return carrier.push(request.sha, signal);
+      return carrier.push(request.sha, signal).then(pushValue);
     case 'propose':
       return carrier.propose(signal);
   }
+}
+
+/** A worker of an earlier version reads `refused` alone, and takes what is over for pushed. */
+function pushValue(answer: PushAnswer): PushValue {
+  return { ...answer, refused: answer.kind === 'refused' ? answer.said : null };
 }
 
 type CarriedRequest = Exclude<RunRequest, { ask: 'issue' | 'state' | 'move' | 'tool' }>;

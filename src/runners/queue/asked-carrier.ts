@@ -2,7 +2,7 @@ import { WorkspaceError } from '../../domain/model/errors.ts';
 import type { Fault } from '../../domain/model/fault.ts';
 import type { Carrier, Packed, PushAnswer } from '../../ports/carrier.ts';
 import type { OpenRequest } from '../../ports/scm.ts';
-import type { RunRequest } from '../../ports/run-queue.ts';
+import type { PushValue, RunRequest } from '../../ports/run-queue.ts';
 import { answeredError } from './asked-tracker.ts';
 import type { Ask } from './asking.ts';
 
@@ -17,9 +17,14 @@ export function createAskedCarrier(askLeader: Ask): Carrier {
     pack: async (have, signal) => (await ask({ ask: 'pack', have }, signal)) as Packed,
     readPack: async (at, signal) => (await ask({ ask: 'pack-part', at }, signal)) as string,
     addWork: async (at, part, signal) => void (await ask({ ask: 'work-part', at, part }, signal)),
-    push: async (sha, signal) => (await ask({ ask: 'push', sha }, signal)) as PushAnswer,
+    push: async (sha, signal) => pushAnswerOf((await ask({ ask: 'push', sha }, signal)) as PushValue),
     propose: async (signal) => (await ask({ ask: 'propose' }, signal)) as OpenRequest,
   };
+}
+
+function pushAnswerOf(value: PushValue): PushAnswer {
+  if (value.kind !== undefined) return value;
+  return value.refused === null ? { kind: 'pushed' } : { kind: 'refused', said: value.refused };
 }
 
 /** The leader's failure as git or the forge would have told it here. */
