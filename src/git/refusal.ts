@@ -71,18 +71,14 @@ const RETRYABLE: Readonly<Record<RefusalKind, boolean>> = {
 
 export class GitRefusal extends WorkspaceError {
   readonly refusal: RefusalKind;
-  /** What git said, and what to do. */
-  readonly detail: string;
   /** What git said, for somebody else to make the same of it. */
   readonly said: string;
 
   constructor(what: string, stderr: string) {
     const refusal = refusalOf(stderr);
-    const detail = `${lastWords(stderr)} (${REMEDIES[refusal]})`;
-    super(what, detail, { retryable: RETRYABLE[refusal] });
+    super(what, `${lastWords(stderr)} (${REMEDIES[refusal]})`, { retryable: RETRYABLE[refusal] });
     this.name = 'GitRefusal';
     this.refusal = refusal;
-    this.detail = detail;
     this.said = stderr.slice(-SAID_CHARACTERS);
   }
 }

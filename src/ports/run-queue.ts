@@ -1,4 +1,5 @@
-import type { Answer } from '../domain/model/fault.ts';
+import type { ToldTrackerFacts } from '../domain/model/errors.ts';
+import type { Fault } from '../domain/model/fault.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { RunReport } from '../domain/model/event.ts';
 import type { Notice } from '../domain/model/notice.ts';
@@ -41,7 +42,7 @@ export const REMOVAL_PREFIX = 'removal-';
 export type Job = RunJob | RemovalJob;
 
 /** What a job says, in the order in which it was said. The last word of a removal is what came of it. */
-export type RunMessage = { readonly report: RunReport } | { readonly notice: Notice } | { readonly removed: Answer<Removal> };
+export type RunMessage = { readonly report: RunReport } | { readonly notice: Notice } | { readonly removed: ToldAnswer<Removal> };
 
 /** Numbered from 1 for each job, so that one that comes twice is heard once. */
 export interface MessageBatch {
@@ -65,7 +66,15 @@ export type RunRequest =
   | { readonly ask: 'push'; readonly sha: string }
   | { readonly ask: 'propose' };
 
-export type RunAnswer = Answer<unknown>;
+/** `error` is what the error is made anew from on the other side; absent for others, and from an earlier version. */
+export type ToldAnswer<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Fault; readonly error?: ToldError };
+
+export type ToldError =
+  | { readonly of: 'tracker'; readonly facts: ToldTrackerFacts }
+  | { readonly of: 'workspace'; readonly what: string; readonly detail: string; readonly retryable: boolean };
+
+export type RunAnswer = ToldAnswer<unknown>;
 
 /** What the answer to a push holds: one of an earlier version has `refused` alone, which is what git said, or null. */
 export type PushValue = (PushAnswer | { readonly kind?: undefined }) & { readonly refused: string | null };

@@ -36,6 +36,9 @@ export interface TrackerErrorFacts {
   readonly cause?: unknown;
 }
 
+/** What can be told to another machine. */
+export type ToldTrackerFacts = Omit<TrackerErrorFacts, 'cause'>;
+
 /** Reads `tracker: <kind>: <method> <path>: <detail>`. The detail never holds a credential. */
 export class TrackerError extends Error {
   readonly kind: TrackerErrorKind;
@@ -58,6 +61,11 @@ export class TrackerError extends Error {
     this.unknownStates = facts.unknownStates ?? [];
     this.detail = facts.detail;
     this.#facts = facts;
+  }
+
+  get facts(): ToldTrackerFacts {
+    const { cause: _cause, ...facts } = this.#facts;
+    return facts;
   }
 
   /** The same where the wait that the remote asks for is told, and not kept. */
@@ -153,12 +161,16 @@ export class ScmConflictError extends Error {
 
 /** A workspace or hook that could not be used. Reads `workspace: <what>: <detail>`. */
 export class WorkspaceError extends Error {
+  readonly what: string;
+  readonly detail: string;
   /** A path that is refused stays refused; a failed hook or disk may work next time. */
   readonly retryable: boolean;
 
   constructor(what: string, detail: string, options: { retryable: boolean; cause?: unknown }) {
     super(`workspace: ${what}: ${detail}`, { cause: options.cause });
     this.name = 'WorkspaceError';
+    this.what = what;
+    this.detail = detail;
     this.retryable = options.retryable;
   }
 }

@@ -37,8 +37,24 @@ export function isNeverTold({ kind, isUnauthorized = false }: Fault): boolean {
   return (kind === 'tracker_auth_error' || kind === 'tracker_not_found') && !isUnauthorized;
 }
 
-/** Turns anything thrown into a fault. This is the one table that says what retries, and how. */
+/** A fault that was told, thrown as it is. */
+export class FaultError extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.name = 'FaultError';
+    this.fault = fault;
+  }
+}
+
+/** Turns anything thrown into a fault. */
 export function faultOf(error: unknown): Fault {
+  return error instanceof FaultError ? error.fault : judged(error);
+}
+
+/** This is the one table that says what retries, and how. */
+function judged(error: unknown): Fault {
   if (error instanceof AgentError) {
     const consequence = AGENT_ERROR_CONSEQUENCE[error.kind];
     return { kind: error.kind, message: error.message, consequence, ...(error.resetsAt ? { resetsAt: error.resetsAt } : {}) };

@@ -1,7 +1,7 @@
 import type { AgentStatus } from '../../domain/model/agent-event.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { AgentError, TrackerError } from '../../domain/model/errors.ts';
-import { faultOf, type Fault } from '../../domain/model/fault.ts';
+import { FaultError, faultOf } from '../../domain/model/fault.ts';
 import type { RunExit } from '../../domain/model/event.ts';
 import { countClosed, sameState, stateIn, type Issue } from '../../domain/model/issue.ts';
 import type { AgentSession, Turn } from '../../ports/agent.ts';
@@ -196,7 +196,7 @@ async function takeTurn(plan: RunPlan, session: AgentSession, turn: Turn, deps: 
   deps.report({ type: 'turn-started', ...idsOf(plan), turn: turn.number, prompt: turn.prompt });
   const result = await session.runTurn(turn, (event) => deps.report({ type: 'agent-spoke', ...idsOf(plan), event }), signal);
   signal.throwIfAborted();
-  if (!result.ok) throw new TurnFault(result.fault);
+  if (!result.ok) throw new FaultError(result.fault);
   deps.report({ type: 'turn-completed', ...idsOf(plan), turn: turn.number });
 }
 
@@ -216,20 +216,9 @@ async function mayGoOn(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): P
   }
 }
 
-/** A turn that the agent reported as failed. */
-class TurnFault extends Error {
-  readonly fault: Fault;
-
-  constructor(fault: Fault) {
-    super(fault.message);
-    this.fault = fault;
-  }
-}
-
 function failedExit(error: unknown, turns: number, signal: AbortSignal): RunExit {
-  const fault = error instanceof TurnFault ? error.fault : faultOf(error);
   const cancelled = signal.aborted || (error instanceof AgentError && error.kind === 'turn_cancelled');
-  return { kind: cancelled ? 'cancelled' : 'error', turns, fault, status: null, scm: null };
+  return { kind: cancelled ? 'cancelled' : 'error', turns, fault: faultOf(error), status: null, scm: null };
 }
 
 function idsOf(plan: RunPlan): { issueId: string; runId: string } {

@@ -1,10 +1,11 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
-import { faultOf, type Fault } from '../../domain/model/fault.ts';
+import { FaultError, type Fault } from '../../domain/model/fault.ts';
 import { countClosed } from '../../domain/model/issue.ts';
 import type { Carrier, PushAnswer } from '../../ports/carrier.ts';
 import type { PushValue, RunAnswer, RunRequest } from '../../ports/run-queue.ts';
 import type { ToolCalls } from '../../ports/runner.ts';
 import type { Tracker } from '../../ports/tracker.ts';
+import { toldAnswer } from './told-errors.ts';
 
 /** What a run on a worker is answered with. */
 export interface AnsweredParts {
@@ -20,12 +21,8 @@ interface Asking extends AnsweredParts {
 }
 
 /** Answers what a run asks. The same rules as for a run on this machine: its own issue and nothing else. */
-export async function answerRun(asking: Asking, request: RunRequest, signal: AbortSignal): Promise<RunAnswer> {
-  try {
-    return { ok: true, value: await valueFor(asking, request, signal) };
-  } catch (error) {
-    return { ok: false, fault: error instanceof Refused ? error.fault : faultOf(error) };
-  }
+export function answerRun(asking: Asking, request: RunRequest, signal: AbortSignal): Promise<RunAnswer> {
+  return toldAnswer(() => valueFor(asking, request, signal));
 }
 
 async function valueFor(asking: Asking, request: RunRequest, signal: AbortSignal): Promise<unknown> {
@@ -37,11 +34,11 @@ async function valueFor(asking: Asking, request: RunRequest, signal: AbortSignal
     case 'state':
       return stateOf(asking, request.tellClosed === true, signal);
     case 'move':
-      if (request.state !== plan.settings.tracker.inProgressState) throw new Refused(notAllowed(request.state));
+      if (request.state !== plan.settings.tracker.inProgressState) throw new FaultError(notAllowed(request.state));
       await tracker.transitionIssue(id, request.state, signal);
       return null;
     case 'tool':
-      if (tools === null) throw new Refused(noTools());
+      if (tools === null) throw new FaultError(noTools());
       return tools.call(request.name, request.args, signal);
     default:
       return carried(asking, request, signal);
@@ -57,7 +54,7 @@ async function stateOf({ plan, tracker }: Asking, tellClosed: boolean, signal: A
 
 /** What is asked of the repository. */
 function carried({ carrier }: Asking, request: CarriedRequest, signal: AbortSignal): Promise<unknown> {
-  if (carrier === null) throw new Refused(noRepository());
+  if (carrier === null) throw new FaultError(noRepository());
   switch (request.ask) {
     case 'pack':
       return carrier.pack(request.have, signal);
@@ -78,16 +75,6 @@ function pushValue(answer: PushAnswer): PushValue {
 }
 
 type CarriedRequest = Exclude<RunRequest, { ask: 'issue' | 'state' | 'move' | 'tool' }>;
-
-/** A request that a run may not make. */
-class Refused extends Error {
-  readonly fault: Fault;
-
-  constructor(fault: Fault) {
-    super(fault.message);
-    this.fault = fault;
-  }
-}
 
 function notAllowed(state: string): Fault {
   const message = `a run may move its issue to tracker.in_progress_state alone, not to ${state}`;

@@ -1,16 +1,14 @@
-import { WorkspaceError } from '../../domain/model/errors.ts';
-import type { Fault } from '../../domain/model/fault.ts';
 import type { Carrier, Packed, PushAnswer } from '../../ports/carrier.ts';
 import type { OpenRequest } from '../../ports/scm.ts';
 import type { PushValue, RunRequest } from '../../ports/run-queue.ts';
-import { answeredError } from './asked-tracker.ts';
 import type { Ask } from './asking.ts';
+import { errorOf } from './told-errors.ts';
 
 /** The repository of a run, reached by the leader. */
 export function createAskedCarrier(askLeader: Ask): Carrier {
   const ask = async (request: RunRequest, signal: AbortSignal): Promise<unknown> => {
     const answer = await askLeader(request, signal);
-    if (!answer.ok) throw carriedError(answer.fault, request.ask);
+    if (!answer.ok) throw errorOf(answer);
     return answer.value;
   };
   return {
@@ -25,11 +23,4 @@ export function createAskedCarrier(askLeader: Ask): Carrier {
 function pushAnswerOf(value: PushValue): PushAnswer {
   if (value.kind !== undefined) return value;
   return value.refused === null ? { kind: 'pushed' } : { kind: 'refused', said: value.refused };
-}
-
-/** The leader's failure as git or the forge would have told it here. */
-function carriedError(fault: Fault, what: string): Error {
-  if (fault.kind !== 'workspace_error') return answeredError(fault, what);
-  const [, place = what, detail = fault.message] = /^workspace: ([^:]+): (.*)$/s.exec(fault.message) ?? [];
-  return new WorkspaceError(place, detail, { retryable: fault.consequence === 'back-off' });
 }

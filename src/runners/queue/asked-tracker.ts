@@ -1,16 +1,15 @@
-import { TrackerError, type TrackerErrorKind } from '../../domain/model/errors.ts';
-import type { Fault } from '../../domain/model/fault.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { Issue } from '../../domain/model/issue.ts';
 import type { RunRequest } from '../../ports/run-queue.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { Ask } from './asking.ts';
+import { errorOf } from './told-errors.ts';
 
 /** The tracker of a run as far as a run needs one: its own issue, asked of the leader. */
 export function createAskedTracker(askLeader: Ask, plan: RunPlan): Tracker {
   const ask = async (request: RunRequest, signal: AbortSignal): Promise<unknown> => {
     const answer = await askLeader(request, signal);
-    if (!answer.ok) throw answeredError(answer.fault, request.ask);
+    if (!answer.ok) throw errorOf(answer);
     return answer.value;
   };
   const absent = (): Promise<never> => Promise.reject(new Error('a worker asks for nothing but its own issue'));
@@ -28,18 +27,4 @@ export function createAskedTracker(askLeader: Ask, plan: RunPlan): Tracker {
     fetchIssueComments: absent,
     commentIssue: absent,
   };
-}
-
-/** The leader's failure as the tracker itself would have told it. */
-export function answeredError(fault: Fault, method: string): Error {
-  const found = /^tracker: (\w+): (\S+) (\S+): (.*)$/s.exec(fault.message);
-  if (found === null) return new Error(fault.message);
-  return new TrackerError({
-    kind: found[1] as TrackerErrorKind,
-    method: found[2] ?? method,
-    path: found[3] ?? '',
-    detail: found[4] ?? fault.message,
-    retryable: fault.consequence === 'back-off',
-    ...(fault.retryAfterMs === undefined ? {} : { retryAfterMs: fault.retryAfterMs }),
-  });
 }

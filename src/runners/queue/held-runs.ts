@@ -1,4 +1,3 @@
-import { faultOf, type Answer } from '../../domain/model/fault.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { Carrier } from '../../ports/carrier.ts';
@@ -13,6 +12,7 @@ import { createAskedCalls } from './asked-tools.ts';
 import { createAskedTracker } from './asked-tracker.ts';
 import { createAsk, patiently, type Ask } from './asking.ts';
 import { createRunMessages, type MessageFaults, type RunMessages } from './run-messages.ts';
+import { toldAnswer } from './told-errors.ts';
 import { errorText } from '../../lib/error-text.ts';
 
 /** What the leader does for a run, on request. */
@@ -71,7 +71,8 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed, onGi
       const job = await patiently(() => seat.jobOf(id), AbortSignal.any([lease.signal, killed]));
       if (job === null) return;
       const messages = createRunMessages(seat, id, lease.signal, faultsOf(id, { logger, lose, onGivenUp }));
-      if ('removal' in job) messages.add({ removed: await answerOf(remove(job, AbortSignal.any([lease.signal, killed]))) });
+      if ('removal' in job)
+        messages.add({ removed: await toldAnswer(() => remove(job, AbortSignal.any([lease.signal, killed]))) });
       else await workOn(job, createAsk(seat, id, lease.signal), messages);
       await messages.finish();
       logger.info('run ended', { run_id: id, told: !lease.signal.aborted });
@@ -129,14 +130,6 @@ function remember(ids: Set<string>, id: string): void {
   ids.add(id);
   const [oldest] = ids;
   if (ids.size > MAX_REMEMBERED && oldest !== undefined) ids.delete(oldest);
-}
-
-async function answerOf(removal: Promise<Removal>): Promise<Answer<Removal>> {
-  try {
-    return { ok: true, value: await removal };
-  } catch (error) {
-    return { ok: false, fault: faultOf(error) };
-  }
 }
 
 /** Starts a run, passes on what it says, and waits for its exit. */

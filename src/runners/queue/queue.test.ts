@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
+import { WorkspaceError } from '../../domain/model/errors.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { RunExit, RunReport } from '../../domain/model/event.ts';
+import { faultOf } from '../../domain/model/fault.ts';
 import { refOf } from '../../domain/model/issue.ts';
 import type { AskedOfTheLeader, GivenJob, RunAnswer, RunQueue, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
 import type { ToolCalls } from '../../ports/runner.ts';
@@ -275,6 +277,15 @@ describe('the removal of a workspace', () => {
     memory.say({ runId: memory.given[0]!.id, number: 1, words: [{ removed: { ok: true, value: removed } }] });
     expect(await removal).toEqual(removed);
     await expect.poll(() => memory.done, soon).toContain(`revoke ${memory.given[0]!.id}`);
+  });
+
+  it('fails as it failed on the worker', async () => {
+    const removal = runner.remove('w1', subject, 14, signal);
+    const failed = removal.catch((error: unknown) => error);
+    await expect.poll(() => memory.given.length, soon).toBe(1);
+    const fault = faultOf(new WorkspaceError('hook before_remove', 'exit status 3', { retryable: false }));
+    memory.say({ runId: memory.given[0]!.id, number: 1, words: [{ removed: { ok: false, fault } }] });
+    expect(faultOf(await failed)).toEqual(fault);
   });
 
   it('is refused where the worker is not there, or leaves meanwhile', async () => {

@@ -3,6 +3,7 @@ import { WorkspaceError } from '../../domain/model/errors.ts';
 import { REMOVAL_PREFIX } from '../../ports/run-queue.ts';
 import type { RemovalJob, RunQueue, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
 import type { Removal, RemovalSubject } from '../../ports/workspace.ts';
+import { errorOf } from './told-errors.ts';
 
 export interface RemovalsDeps {
   readonly queue: RunQueue;
@@ -49,7 +50,7 @@ export function createRemovals({ queue, markKey }: RemovalsDeps): Removals {
       for (const { runId, words } of batches) {
         for (const word of words) {
           if (!('removed' in word)) continue;
-          asked.get(runId)?.answer(word.removed.ok ? word.removed.value : new Error(word.removed.fault.message));
+          asked.get(runId)?.answer(word.removed.ok ? word.removed.value : errorOf(word.removed));
         }
       }
     },
