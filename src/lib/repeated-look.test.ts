@@ -18,7 +18,8 @@ it('looks one after the other, and tells a failure once until a look succeeds', 
     (fault) => told.push(fault),
   );
   await expect.poll(() => looks).toBeGreaterThan(5);
-  looking.stop();
+  await looking.stop();
+  expect(atOnce).toBe(0);
   expect(most).toBe(1);
   expect(told.map(String)).toEqual(['Error: look 1', 'Error: look 4']);
 });

@@ -1,3 +1,4 @@
+import { repeat } from '../../lib/repeat.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Store } from '../../ports/store.ts';
 
@@ -17,25 +18,22 @@ const HOUR_MS = 3_600_000;
 const AT_ONCE = 200;
 const PAUSE_MS = 20;
 
-/** Forgets old runs, soon after the start and every hour. Returns the way to stop. */
-export function forgetOldRuns(deps: ForgetDeps): () => void {
-  let timer = setTimeout(look, Math.min(deps.everyMs ?? HOUR_MS, 10_000)).unref();
+/** The first look is soon after the start. */
+const FIRST_MS = 10_000;
 
-  function look(): void {
-    forgetSome(deps).then(
-      (isMore) => again(isMore ? PAUSE_MS : (deps.everyMs ?? HOUR_MS)),
-      (fault: unknown) => {
-        deps.logger.warn('old runs could not be deleted, trying again later', { error: String(fault) });
-        again(deps.everyMs ?? HOUR_MS);
-      },
-    );
-  }
-
-  function again(ms: number): void {
-    timer = setTimeout(look, ms).unref();
-  }
-
-  return () => clearTimeout(timer);
+/** Forgets old runs, soon after the start and every hour. Returns the way to stop, which waits for the look under way. */
+export function forgetOldRuns(deps: ForgetDeps): () => Promise<void> {
+  const { logger, everyMs = HOUR_MS } = deps;
+  let pauseMs = Math.min(everyMs, FIRST_MS);
+  const look = async (): Promise<void> => {
+    pauseMs = everyMs;
+    try {
+      if (await forgetSome(deps)) pauseMs = PAUSE_MS;
+    } catch (fault) {
+      logger.warn('old runs could not be deleted, trying again later', { error: String(fault) });
+    }
+  };
+  return repeat(look, () => pauseMs).stop;
 }
 
 async function forgetSome({ store, now, days }: ForgetDeps): Promise<boolean> {

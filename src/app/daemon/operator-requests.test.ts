@@ -43,7 +43,7 @@ describe('while the service is still starting', () => {
     const first: AskedRequest[] = [];
     await requests.start((asked) => first.push(...asked));
     expect(first).toMatchObject([{ request: { kind: 'pause', reason: 'release day' }, by: 'somebody' }]);
-    requests.stop();
+    await requests.stop();
     expect(reported).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe('while the service is still starting', () => {
     expect(warnings).toEqual(['operator requests could not be read: the disk is away']);
     broken.why = null;
     await expect.poll(() => reported.map(({ request }) => request.kind), PATIENCE).toEqual(['pause']);
-    requests.stop();
+    await requests.stop();
   });
 
   it('what is asked of an issue is refused at once, and not done later', async () => {
@@ -67,7 +67,7 @@ describe('while the service is still starting', () => {
     await requests.start(() => {});
     await store.addRequest({ kind: 'resume' }, 'somebody', null);
     await expect.poll(() => reported.map(({ request }) => request.kind), PATIENCE).toEqual(['resume']);
-    requests.stop();
+    await requests.stop();
   });
 });
 
@@ -77,7 +77,7 @@ it('hides a secret in the reason of a pause that waited for the start', async ()
   const first: AskedRequest[] = [];
   await requests.start((asked) => first.push(...asked));
   expect(first).toMatchObject([{ request: { kind: 'pause', reason: 'the key is [redacted]' } }]);
-  requests.stop();
+  await requests.stop();
 });
 
 it('hides a secret in the reason of a pause, whoever stored it, and leaves the name of an issue as it is', async () => {
@@ -91,5 +91,5 @@ it('hides a secret in the reason of a pause, whoever stored it, and leaves the n
       { kind: 'pause', reason: 'the key is [redacted]' },
       { kind: 'stop', identifier: 'hush-1' },
     ]);
-  requests.stop();
+  await requests.stop();
 });

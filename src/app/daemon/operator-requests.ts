@@ -15,7 +15,8 @@ export interface OperatorRequests {
   start(begin: (asked: readonly AskedRequest[]) => void): Promise<void>;
   /** Asks like any command does, and waits for the answer. */
   ask(request: OperatorRequest, by: string): Promise<OperatorAnswer>;
-  stop(): void;
+  /** Resolves when nothing is asked of the database any more. */
+  stop(): Promise<void>;
 }
 
 export interface OperatorRequestsDeps {
@@ -69,8 +70,8 @@ export function openOperatorRequests({ store, notices, logger, mask, report, tra
       return answered.finally(() => waiting.delete(id));
     },
     stop() {
-      looking.stop();
       unlisten();
+      return looking.stop();
     },
   };
 }

@@ -31,7 +31,7 @@ describe('hints of daemons that stand by', () => {
       logger: SILENT,
     });
     await expect.poll(() => order, { timeout: 10_000 }).toEqual(['webhook-received', NOTE, 'dropped']);
-    following.stop();
+    await following.stop();
   });
 });
 

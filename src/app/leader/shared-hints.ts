@@ -1,3 +1,4 @@
+import type { Repeated } from '../../lib/repeat.ts';
 import { lookRepeatedly } from '../../lib/repeated-look.ts';
 import type { Event } from '../../domain/model/event.ts';
 import type { Clock, Logger } from '../../ports/runtime.ts';
@@ -55,7 +56,7 @@ export interface HintsDeps {
 }
 
 /** The leader hears what those that stand by were told. */
-export function followHints({ db, leadership }: Reign, { report, notes, logger }: HintsDeps): { stop(): void } {
+export function followHints({ db, leadership }: Reign, { report, notes, logger }: HintsDeps): Repeated {
   const look = async (): Promise<void> => {
     const { dropHints, readHints } = await import('../../store/postgres/index.ts');
     const hints = await db.read(readHints());

@@ -51,9 +51,28 @@ describe('what is loaded after the start', () => {
     expect(done).toEqual([0]);
   });
 
+  it('goes no further when it is told to end during a piece', async () => {
+    const done: string[] = [];
+    let end = (): void => {};
+    const stop = whenQuiet(
+      createNotices(() => {}),
+      [
+        () => new Promise<void>((resolve) => (end = resolve)).then(() => void done.push('first')),
+        async () => void done.push('second'),
+      ],
+    );
+    await vi.advanceTimersByTimeAsync(1_000);
+    const stopped = Promise.resolve(stop()).then(() => void done.push('stopped'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    end();
+    await stopped;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(done).toEqual(['first', 'stopped']);
+  });
+
   it('ends when it is told to, and goes on when a piece is missing', async () => {
     const { done, stop } = steps(1);
-    stop();
+    await stop();
     await vi.advanceTimersByTimeAsync(10_000);
     expect(done).toEqual([]);
     const loads: string[] = [];
