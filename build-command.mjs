@@ -168,7 +168,9 @@ function groupsOf(outputs) {
     const group = [first];
     for (const file of group) {
       const needed = outputs[file].imports.filter(({ kind, external }) => kind === 'import-statement' && external !== true);
-      group.push(...needed.map((part) => part.path).filter((part) => !group.includes(part) && !taken.has(part)));
+      // One may import the same part more than once.
+      const parts = new Set(needed.map((part) => part.path));
+      group.push(...[...parts].filter((part) => !group.includes(part) && !taken.has(part)));
     }
     for (const file of group) taken.add(file);
     return group.map((file) => path.basename(file));
