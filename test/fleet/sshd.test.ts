@@ -94,7 +94,7 @@ describe.skipIf(SSHD === undefined)('a real SSH server on loopback', () => {
 
   const start = (host: string, script = 'echo "$PWD"; sleep 300 & echo $!; wait', more: { patienceMs?: number } = {}) =>
     startRemote(
-      { host, env: { PATH: `${file('bin')}:${process.env['PATH']}` }, markVariable: 'RUN', ...more },
+      { host, env: { PATH: `${file('bin')}:${process.env['PATH']}` }, markVariable: 'RUN', patienceMs: 30_000, ...more },
       {
         command: 'sh',
         args: ['-c', script],

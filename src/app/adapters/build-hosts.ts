@@ -1,4 +1,5 @@
 import { loadAgentKind } from '../../agents/registry.ts';
+import { FAR_SIDE_PATIENCE_MS } from '../../domain/model/lease-times.ts';
 import { findProgram } from '../../lib/process/index.ts';
 import { HostError, startRemote, type SshTarget } from '../../lib/ssh/index.ts';
 import type { Agent } from '../../ports/agent.ts';
@@ -78,7 +79,7 @@ function processHost(name: string, { env, hosts }: AdapterDeps): ProcessHost {
 
 /** How a host is reached. */
 export function hostTarget(name: string, env: AdapterDeps['env']): SshTarget {
-  return { host: name, env: sshEnv(env), markVariable: 'FORAY_RUN_ID' };
+  return { host: name, env: sshEnv(env), markVariable: 'FORAY_RUN_ID', patienceMs: FAR_SIDE_PATIENCE_MS };
 }
 
 /** What the SSH client sees of our environment: nothing that its configuration could send along by mistake. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MOVE_WAITS_MS } from '../../domain/model/lease-times.ts';
 import { StoreError } from '../../store/errors.ts';
 import { takeLock } from '../../store/sqlite/lock.ts';
 import { prepare } from '../../store/sqlite/prepare.ts';
@@ -58,7 +59,7 @@ async function copyTo(url: string, source: Sqlite, workflowPath: string): Promis
   try {
     await migratePostgres(db, Date.now());
     const me = aboutMe(`migration-${randomBytes(5).toString('hex')}`, workflowPath, '');
-    const leadership = await firstOf(() => tryToLead(db, me), SILENCE_MS);
+    const leadership = await firstOf(() => tryToLead(db, me), MOVE_WAITS_MS);
     if (leadership === null) throw inUse(db.address, 'stop it first, or give another database');
     try {
       return { to: db.address, tables: await db.write(importAll(source, leadership.epoch, db.address)) };
@@ -70,8 +71,6 @@ async function copyTo(url: string, source: Sqlite, workflowPath: string): Promis
   }
 }
 
-/** One that is gone without taking leave, such as a move that was interrupted, is taken for there so long. */
-const SILENCE_MS = 5_000;
 const AGAIN_MS = 500;
 
 /** Tries until it succeeds or the time is over. */

@@ -3,6 +3,7 @@ import os from 'node:os';
 import { defaultDbPath } from '../../config/paths.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
 import type { Durable } from '../../domain/model/durable.ts';
+import { LEADER_AT_WORK_MS } from '../../domain/model/lease-times.ts';
 import type { Settings } from '../../domain/model/settings.ts';
 import type { Fleet } from '../../store/postgres/index.ts';
 import { isAlive, type Instance } from '../../store/sqlite/instance.ts';
@@ -88,7 +89,7 @@ async function openShared(url: string, tracker: string | null): Promise<Records 
     }
     const store = createPostgresStore(db, { owner: '', clock: { now: Date.now }, epoch: null });
     const leader = await db.read(readLeader());
-    const isAtWork = leader !== null && !leader.left && leader.silentMs < SILENCE_MS;
+    const isAtWork = leader !== null && !leader.left && leader.silentMs < LEADER_AT_WORK_MS;
     const isOther = isAtWork && tracker !== null && (await db.read(isWatchedBy(leader, tracker))) === false;
     const identity = await store.identityOf(tracker ?? (await db.read(readLastTracker())));
     return {
@@ -106,5 +107,3 @@ async function openShared(url: string, tracker: string | null): Promise<Records 
     throw error;
   }
 }
-
-const SILENCE_MS = 10_000;

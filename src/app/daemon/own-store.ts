@@ -1,5 +1,6 @@
 import os from 'node:os';
 import type { Releasers } from '../../lib/releasers.ts';
+import { LEADER_STOPPED_MS, WORKER_LOST_MS } from '../../domain/model/lease-times.ts';
 import type { Settings } from '../../domain/model/settings.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
 import type { Store } from '../../ports/store.ts';
@@ -7,7 +8,6 @@ import type { ProcessRecords } from '../../store/sqlite/processes.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { addressOf } from '../../store/postgres/address.ts';
 import type { DaemonOptions } from './daemon.ts';
-import { LOST_AFTER_MS } from '../../runners/queue/choose.ts';
 import type { Reign } from '../leader/leading.ts';
 import { startGroupGuard } from '../processes/group-guard.ts';
 import { endLeftovers } from '../processes/leftovers.ts';
@@ -44,9 +44,6 @@ async function openFile({ workflow, clock, logger }: DaemonOptions, instance: st
   return { ...store, workspaceKey: store.workspaceKey(), resumeDelayMs: 0, endingElsewhere: async () => new Map() };
 }
 
-/** A leader that is stopped is silent for so long; its successor starts what ran here later than that. */
-const SILENT_SECONDS = 30;
-
 /**
  * On a database that several daemons share, while this one leads. Workers that have runs of the leader before let go of
  * them when they hear of it, or when they have heard nothing for long enough: only then may these start again.
@@ -58,11 +55,11 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Rei
   const store = createPostgresStore(db, { owner: me.id, clock, epoch: leadership.epoch });
   const records = await openProcessRecords(db, { machine: me.machine, instance: me.id });
   releasers.push(() => records.stop());
-  const guard = startGroupGuard(SILENT_SECONDS);
+  const guard = startGroupGuard(LEADER_STOPPED_MS / 1_000);
   releasers.push(() => guard.stop());
   const processes = { ...records, ...bothHear(guard, records) };
   const { workspaceKey, runningRuns, areGivenAway } = await db.read(readOnceAtStart());
-  const resumeDelayMs = Math.max(reign.resumeDelayMs, areGivenAway ? LOST_AFTER_MS : 0);
+  const resumeDelayMs = Math.max(reign.resumeDelayMs, areGivenAway ? WORKER_LOST_MS : 0);
   // Before anything that takes time: the next leader must know of it, should this one end here.
   if (resumeDelayMs > 0) await db.writeUnder(leadership.epoch, noteEnding(clock.now()));
   // One that slept while it began would end the processes of the one that leads by now.

@@ -1,5 +1,6 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LEADER_BEAT_MS, SESSIONS_OVER_MS } from '../../domain/model/lease-times.ts';
 import { machineId } from '../../lib/machine.ts';
 import { processStartTime } from '../../lib/process-identity.ts';
 import type { Logger } from '../../ports/runtime.ts';
@@ -47,7 +48,7 @@ export async function waitToLead(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Reign> {
-  const { BEAT_MS, isNewer, isUnreachable, readLeader, tryToLead } = await import('../../store/postgres/index.ts');
+  const { isNewer, isUnreachable, readLeader, tryToLead } = await import('../../store/postgres/index.ts');
   let seen = me;
   let told: string | null = null;
   let isRefused = false;
@@ -65,7 +66,7 @@ export async function waitToLead(
       const before = await db.read(readLeader());
       reachedFrom ??= performance.now();
       const leadership = await tryToLead(db, seen, performance.now() - reachedFrom).catch(refuse);
-      if (leadership !== null) return { db, me: seen, leadership, resumeDelayMs: await resumeDelayOf(before, seen) };
+      if (leadership !== null) return { db, me: seen, leadership, resumeDelayMs: resumeDelayOf(before, seen) };
       seen = await onLook(before);
       told = null;
     } catch (error) {
@@ -73,7 +74,7 @@ export async function waitToLead(
       told = errorText(error);
       if (isUnreachable(error)) reachedFrom = null;
     }
-    await delay(BEAT_MS, undefined, { signal });
+    await delay(LEADER_BEAT_MS, undefined, { signal });
   }
 }
 
@@ -81,8 +82,7 @@ export async function waitToLead(
  * Sessions of a leader that took leave are over, and so are those on this very machine, which are ended before anything new
  * starts. Those of one that fell silent elsewhere may go on until it notices that it is cut off.
  */
-async function resumeDelayOf(before: Leader | null, me: InstanceFacts): Promise<number> {
-  const { SESSIONS_OVER_MS } = await import('../../store/postgres/index.ts');
+function resumeDelayOf(before: Leader | null, me: InstanceFacts): number {
   if (before === null || before.left || before.machine === me.machine) return 0;
   return Math.max(0, SESSIONS_OVER_MS - before.silentMs);
 }

@@ -1,3 +1,4 @@
+import { GUARD_BEAT_MS } from '../../domain/model/lease-times.ts';
 import { childProcess } from '../../lib/child-process.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
 
@@ -6,8 +7,6 @@ export interface GroupGuard extends ProcessLedger {
   /** The process ends in good order: the guard goes and leaves them alone. */
   stop(): void;
 }
-
-const BEAT_MS = 2_000;
 
 /**
  * Hears of groups line by line. When the lines end without a word, the process was killed: its groups go too. When none
@@ -53,7 +52,7 @@ export function startGroupGuard(silentSeconds: number): GroupGuard {
   child.unref();
   const tell = (line: string): void => void child.stdin.write(`${line}\n`);
   let groups = 0;
-  const beat = setInterval(() => groups > 0 && tell('alive'), BEAT_MS);
+  const beat = setInterval(() => groups > 0 && tell('alive'), GUARD_BEAT_MS);
   beat.unref();
   return {
     started(pid) {

@@ -5,6 +5,7 @@ import { loadAgentKinds } from '../../agents/registry.ts';
 import { secretsIn } from '../../agents/shared/run-environment.ts';
 import type { Env } from '../../config/expand.ts';
 import { hostName } from '../../domain/model/host-path.ts';
+import { WORKER_STOPPED_MS } from '../../domain/model/lease-times.ts';
 import { endGroup, endStrays } from '../../lib/process/index.ts';
 import { assembled, type Releasers } from '../../lib/releasers.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
@@ -47,8 +48,6 @@ export interface WorkerOptions {
 /** Carried by every process of a worker, so that the next one on the same root finds those that a crash left. */
 const WORKER_VARIABLE = 'FORAY_WORKER';
 const LEFTOVER_GRACE_MS = 2_000;
-/** A worker that is stopped is lost after 30 s, and its runs are given to others: its agents end before that. */
-const SILENT_SECONDS = 20;
 
 /** A worker of this machine. What an earlier one on the same root left running is ended first. */
 export async function openWorker(options: WorkerOptions): Promise<RunningWorker> {
@@ -75,7 +74,7 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
   const seat = await onceReached(options, () => openWorkerSeat(url, { name, identity, labels, slots, version }));
   releasers.push(() => seat.close());
   const owned = ownProcesses();
-  const guard = startGroupGuard(SILENT_SECONDS);
+  const guard = startGroupGuard(WORKER_STOPPED_MS / 1_000);
   releasers.push(guard.stop);
   const toolHost = await openToolHost({ logger, scope: `worker ${root}`, pidsOf: owned.pidsOf });
   releasers.push(() => toolHost.stop());

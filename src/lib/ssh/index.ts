@@ -1,2 +1,2 @@
-export { BROKEN_ENDS_MS, HostError, SILENCE_ENDS_MS, startRemote } from './remote-process.ts';
+export { BROKEN_ENDS_MS, HostError, startRemote } from './remote-process.ts';
 export type { SshTarget } from './remote-process.ts';

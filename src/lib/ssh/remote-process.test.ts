@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => ssh.remove());
 
 function start(script: string, options: Partial<ProcessOptions> = {}) {
-  const target = { host: 'far', env: { PATH: `${ssh.folder}:${process.env['PATH']}` }, markVariable: 'RUN' };
+  const target = { host: 'far', env: { PATH: `${ssh.folder}:${process.env['PATH']}` }, markVariable: 'RUN', patienceMs: 30_000 };
   return startRemote(target, { command: 'sh', args: ['-c', script], cwd: '/', env: {}, ...options });
 }
 

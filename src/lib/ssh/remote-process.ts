@@ -11,8 +11,8 @@ export interface SshTarget {
   readonly env: Readonly<Record<string, string>>;
   /** `NAME` of the variable by which processes that left their group are found. */
   readonly markVariable: string;
-  /** How long the far side goes on without a word of ours; `SILENCE_ENDS_MS` unless given. */
-  readonly patienceMs?: number;
+  /** How long the far side goes on without a word of ours: whoever takes over waits longer than this. */
+  readonly patienceMs: number;
 }
 
 /**
@@ -37,8 +37,6 @@ const STDERR_SIZE = { headBytes: 16 * 1024, tailBytes: 48 * 1024 };
 const LAST_WORDS = 400;
 /** How long the far side may take over ending what it was told to end, before the connection is cut. */
 const CUT_AFTER_MS = 2_000;
-/** A host ends what it runs for a daemon that it did not hear for so long. Whoever takes over waits longer than this. */
-export const SILENCE_ENDS_MS = 30_000;
 /** The near side says so many times within the patience of the far side that it is still there. */
 const BEATS = 4;
 /** What lost its connection is told to end and has so long for it. */
@@ -57,7 +55,7 @@ export class HostError extends ProcessStartError {
 
 /** Starts a program on another host as `startProcess` does on this one. Whatever is secret goes through standard input. */
 export async function startRemote(target: SshTarget, options: ProcessOptions): Promise<RunningProcess> {
-  const { patienceMs = SILENCE_ENDS_MS } = target;
+  const { patienceMs } = target;
   const stderr = readErrors(options.onStderr);
   const child = await startProcess({
     ...options,

@@ -1,9 +1,5 @@
+import { WORKER_QUIET_MS } from '../../domain/model/lease-times.ts';
 import type { WorkerRow } from '../../ports/run-queue.ts';
-
-/** A worker without a heartbeat for this long is lost, and its runs with it. */
-export const LOST_AFTER_MS = 30_000;
-/** One that is silent for this long gets nothing new. */
-const QUIET_MS = 10_000;
 
 export interface Wish {
   /** Labels that the worker must have, all of them. */
@@ -37,7 +33,7 @@ export function hasAll(worker: WorkerRow, labels: readonly string[]): boolean {
 
 /** Whether a worker takes anything new now. */
 export function mayBeAsked({ draining, silentMs }: WorkerRow): boolean {
-  return !draining && silentMs < QUIET_MS;
+  return !draining && silentMs < WORKER_QUIET_MS;
 }
 
 /**
@@ -45,7 +41,7 @@ export function mayBeAsked({ draining, silentMs }: WorkerRow): boolean {
  * workspaces is the same, and one that is not heard of any more has left its name.
  */
 export function hasTwin(worker: WorkerRow, all: readonly WorkerRow[]): boolean {
-  const first = all.find(({ name, identity, silentMs }) => name === worker.name && identity !== '' && silentMs < QUIET_MS);
+  const first = all.find(({ name, identity, silentMs }) => name === worker.name && identity !== '' && silentMs < WORKER_QUIET_MS);
   return first !== undefined && worker.identity !== '' && first.identity !== worker.identity;
 }
 

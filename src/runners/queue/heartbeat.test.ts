@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogRecorder } from '../../../test/support/workspaces.ts';
+import { WORKER_CUT_OFF_MS } from '../../domain/model/lease-times.ts';
 import type { RunMessage, WorkerNews } from '../../ports/run-queue.ts';
 import { StoreError } from '../../store/errors.ts';
-import { createHeartbeat, WORKER_CUT_OFF_MS } from './heartbeat.ts';
+import { createHeartbeat } from './heartbeat.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from '../../domain/model/fault.ts';
+import { WORKER_BEAT_MS, WORKER_CUT_OFF_MS, WORKER_SURE_MS } from '../../domain/model/lease-times.ts';
 import type { WorkerSeat } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { GIVEN_AWAY, type HeldRuns } from './held-runs.ts';
@@ -27,11 +28,6 @@ export interface HeartParts {
   readonly stateNow: () => { readonly load: number; readonly draining: boolean };
 }
 
-const BEAT_MS = 2_000;
-/** Without an answer of the database for 30 s the leader gives our runs to others: by then they have been ended. */
-export const WORKER_CUT_OFF_MS = 20_000;
-/** A run that was this worker's so recently is nobody else's yet. */
-const SURE_MS = 10_000;
 /** After whatever the run has said. */
 const LAST_WORD = 1_000_000_000;
 
@@ -88,7 +84,7 @@ export function createHeartbeat({ seat, logger, held, onMissed, onMute, stateNow
   async function beatUntil(over: AbortSignal): Promise<void> {
     let isTold = false;
     // Apart from the beat, which may hang as long as the way to the database does.
-    const watch = setInterval(giveUpWhenCutOff, BEAT_MS / 2);
+    const watch = setInterval(giveUpWhenCutOff, WORKER_BEAT_MS / 2);
     while (!over.aborted) {
       await beat().then(
         () => (isTold = false),
@@ -97,7 +93,7 @@ export function createHeartbeat({ seat, logger, held, onMissed, onMute, stateNow
           isTold = true;
         },
       );
-      await delay(BEAT_MS, undefined, { signal: over }).catch(() => {});
+      await delay(WORKER_BEAT_MS, undefined, { signal: over }).catch(() => {});
     }
     clearInterval(watch);
   }
@@ -111,7 +107,7 @@ function createAssurance(silentMs: () => number): Pick<Heartbeat, 'sure'> & { an
   return {
     answered: () => waiting.splice(0).forEach((resolve) => resolve()),
     async sure(signal) {
-      while (silentMs() > SURE_MS) {
+      while (silentMs() > WORKER_SURE_MS) {
         signal.throwIfAborted();
         await new Promise<void>((resolve) => {
           waiting.push(resolve);

@@ -1,8 +1,8 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
+import { WORKER_LOST_MS } from '../../domain/model/lease-times.ts';
 import type { HostView, RunListener, Runner } from '../../ports/runner.ts';
 import type { KnownOfQueue, RunQueue, WorkerRow } from '../../ports/run-queue.ts';
 import type { Clock, Logger } from '../../ports/runtime.ts';
-import { LOST_AFTER_MS } from './choose.ts';
 import { createGivenRuns, type RunParts } from './given-runs.ts';
 import { createKnownWorkers, type KnownWorkers } from './known-workers.ts';
 import { createRemovals, type Removals } from './removals.ts';
@@ -43,7 +43,7 @@ const SOON_MS = 20;
 const IDLE_MS = 2_000;
 
 export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
-  const { queue, logger, lostAfterMs = LOST_AFTER_MS } = deps;
+  const { queue, logger, lostAfterMs = WORKER_LOST_MS } = deps;
   const given = createGivenRuns({
     ...deps,
     lostAfterMs,

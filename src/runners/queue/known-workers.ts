@@ -2,7 +2,8 @@ import type { HostView } from '../../ports/runner.ts';
 import type { RunQueue, WorkerRow } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { hostName, shownHost } from '../../domain/model/host-path.ts';
-import { LOST_AFTER_MS, chooseWorker, hasAll, hasTwin, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
+import { WORKER_LOST_MS } from '../../domain/model/lease-times.ts';
+import { chooseWorker, hasAll, hasTwin, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
 
 export interface KnownWorkersDeps {
   readonly queue: RunQueue;
@@ -149,7 +150,7 @@ export function fleetProblem(rows: readonly WorkerRow[], labels: readonly string
 }
 
 function heardOf(rows: readonly WorkerRow[]): readonly WorkerRow[] {
-  return rows.filter(({ silentMs }) => silentMs <= LOST_AFTER_MS);
+  return rows.filter(({ silentMs }) => silentMs <= WORKER_LOST_MS);
 }
 
 export interface ViewFacts {
@@ -160,7 +161,7 @@ export interface ViewFacts {
 
 /** The workers as they are shown, and why each gets no runs. Those whose hosts share a name are told apart by their identity. */
 export function hostViewsOf(workers: readonly WorkerRow[], facts: ViewFacts): readonly HostView[] {
-  const { runsOf, version, lostAfterMs = LOST_AFTER_MS } = facts;
+  const { runsOf, version, lostAfterMs = WORKER_LOST_MS } = facts;
   return workers.map((worker) => {
     const { id, labels, slots, version: theirs, load, heardAt, silentMs, draining } = worker;
     const silent = silentMs > lostAfterMs ? 'it is not heard of any more' : null;

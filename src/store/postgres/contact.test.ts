@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CONFIRMED_MS, createContact, momentNow } from './contact.ts';
+import { CONFIRMED_MS } from '../../domain/model/lease-times.ts';
+import { createContact, momentNow } from './contact.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'Date'] }));
 afterEach(() => void vi.useRealTimers());

@@ -1,3 +1,5 @@
+import { CONFIRMED_MS } from '../../domain/model/lease-times.ts';
+
 /** When the database last confirmed the leader, and who waits for it to do so again. */
 export interface Contact {
   /** The database confirmed the leader, to a question of this moment. */
@@ -15,9 +17,6 @@ export interface Moment {
   readonly steady: number;
   readonly wall: number;
 }
-
-/** So long after the leader was confirmed nobody can have taken over: less than a leader has to come back. */
-export const CONFIRMED_MS = 2_000;
 
 export function createContact(): Contact {
   let last = momentNow();

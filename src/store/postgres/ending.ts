@@ -1,7 +1,7 @@
 import { NEW_LEADER_ERROR } from '../../domain/events/on-exit.ts';
+import { SESSIONS_OVER_MS } from '../../domain/model/lease-times.ts';
 import { interruptAllRuns, interruptedSince } from '../records/runs.ts';
 import type { Work } from '../records/work.ts';
-import { SESSIONS_OVER_MS } from './instances.ts';
 
 /** A change of leader cuts short what runs, which may go on elsewhere for a while. */
 export function noteEnding(now: number): Work<void> {

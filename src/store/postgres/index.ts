@@ -5,7 +5,7 @@ export { openPostgres, type Postgres } from './connection.ts';
 export { importAll, type ImportedTable } from './import.ts';
 export { noteEnding, readEnding } from './ending.ts';
 export { isNewer, isNotLeading, isUnreachable } from './errors.ts';
-export { BEAT_MS, isWatchedBy, readLeader, SESSIONS_OVER_MS, type InstanceFacts, type Leader } from './instances.ts';
+export { isWatchedBy, readLeader, type InstanceFacts, type Leader } from './instances.ts';
 export type { Leadership } from './keep-leading.ts';
 export { tryToLead } from './leadership.ts';
 export { dropHints, leaveHint, readHints } from './hints.ts';

@@ -35,19 +35,6 @@ export const LEADER_LOCK = 4_207_002;
 /** Ends the session of the leader, and with it the lock that it holds. */
 export const END_SESSION = 'SELECT pg_terminate_backend(backend_pid::integer) FROM leader WHERE backend_pid IS NOT NULL';
 
-/** How often the leader says that it lives, and the others look. */
-export const BEAT_MS = 1_000;
-/** A leader whose session is gone has this long to come back: more than `CONFIRMED_MS`. */
-export const ABSENT_MS = 3_000;
-/** A leader that keeps its session and says nothing for so long (it is stopped, or cut off) loses it. */
-export const SILENT_MS = 6_000;
-/**
- * A leader that cannot reach the database for so long ends its sessions, where another could have taken over. The next
- * one starts what ran there only after `SESSIONS_OVER_MS`.
- */
-export const LEADER_CUT_OFF_MS = 30_000;
-export const SESSIONS_OVER_MS = 45_000;
-
 /** From when on the leader is missed: it could not say that it lives before the server was there. */
 export const MISSED_FROM =
   'greatest(leader.renewed_at, (extract(epoch FROM pg_postmaster_start_time()) * 1000)::double precision)';

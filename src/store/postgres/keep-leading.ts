@@ -1,7 +1,8 @@
+import { LEADER_BEAT_MS, LEADER_CUT_OFF_MS } from '../../domain/model/lease-times.ts';
 import { run, type Work } from '../records/work.ts';
 import type { Postgres, Session } from './connection.ts';
 import { createContact, momentNow, type Contact } from './contact.ts';
-import { BEAT_MS, LEADER_CUT_OFF_MS, END_SESSION, LEADER_LOCK, noteWatched, readInstances, tellAlive } from './instances.ts';
+import { END_SESSION, LEADER_LOCK, noteWatched, readInstances, tellAlive } from './instances.ts';
 import { NOW } from './job-pool.ts';
 import type { InstanceFacts } from './instances.ts';
 
@@ -56,13 +57,13 @@ export function keepLeading(
     tellLost = resolve;
   });
   let over = false;
-  let timer = setTimeout(() => void beat(), BEAT_MS);
+  let timer = setTimeout(() => void beat(), LEADER_BEAT_MS);
 
   async function beat(): Promise<void> {
     const why = await signOfLife(turn);
     if (over) return;
     if (why !== null) return lose(why);
-    timer = setTimeout(() => void beat(), BEAT_MS);
+    timer = setTimeout(() => void beat(), LEADER_BEAT_MS);
   }
 
   function end(why: string): void {

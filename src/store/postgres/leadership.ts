@@ -1,5 +1,6 @@
+import { LEADER_ABSENT_MS, LEADER_SILENT_MS } from '../../domain/model/lease-times.ts';
 import type { Postgres, Session } from './connection.ts';
-import { ABSENT_MS, END_SESSION, LEADER_LOCK, MISSED_FROM, readLeader, SILENT_MS, tellAlive } from './instances.ts';
+import { END_SESSION, LEADER_LOCK, MISSED_FROM, readLeader, tellAlive } from './instances.ts';
 import { NOW } from './job-pool.ts';
 import type { InstanceFacts, Leader } from './instances.ts';
 import { versionOfSchema } from './migrate.ts';
@@ -16,7 +17,7 @@ export type { Leadership } from './keep-leading.ts';
 export async function tryToLead(db: Postgres, me: InstanceFacts, reachedForMs = Infinity): Promise<Leadership | null> {
   await db.write(tellAlive(me));
   const before = await db.read(readLeader());
-  if (before !== null && !before.left && Math.min(before.absentMs, reachedForMs) < ABSENT_MS) return null;
+  if (before !== null && !before.left && Math.min(before.absentMs, reachedForMs) < LEADER_ABSENT_MS) return null;
   await db.read(versionOfSchema(db.address));
   const session = await db.session();
   let won: Won | null = null;
@@ -34,7 +35,7 @@ type Won = Pick<Leadership, 'epoch' | 'since'>;
 async function takeLock(session: Session, before: Leader | null): Promise<boolean> {
   const [row] = await session.all('SELECT pg_try_advisory_lock(?) AS taken', LEADER_LOCK);
   if (row?.taken) return true;
-  if (before !== null && before.absentMs > SILENT_MS) await session.all(END_SESSION);
+  if (before !== null && before.absentMs > LEADER_SILENT_MS) await session.all(END_SESSION);
   return false;
 }
 
@@ -42,7 +43,7 @@ async function takeLock(session: Session, before: Leader | null): Promise<boolea
 async function nextEpoch(session: Session, id: string): Promise<Won | null> {
   const [row] = await session.all(
     `UPDATE leader SET epoch = epoch + 1, instance = ?, since = ${NOW}, renewed_at = ${NOW}, left_at = NULL, backend_pid = pg_backend_pid()
-     WHERE left_at IS NOT NULL OR ${MISSED_FROM} < ${NOW} - ${ABSENT_MS} RETURNING epoch, since`,
+     WHERE left_at IS NOT NULL OR ${MISSED_FROM} < ${NOW} - ${LEADER_ABSENT_MS} RETURNING epoch, since`,
     id,
   );
   return row === undefined ? null : { epoch: Number(row.epoch), since: Number(row.since) };

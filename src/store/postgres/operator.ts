@@ -1,20 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ASKING_WAITS_MS, LEADER_ANSWERS_MS, SESSIONS_OVER_MS } from '../../domain/model/lease-times.ts';
 import type { OperatorAnswer } from '../../domain/model/operator.ts';
 import { isSameProcess } from '../../lib/process-identity.ts';
 import { StoreError } from '../errors.ts';
 import { answerAlone, nothingRuns, SeveralTrackers, type LoneRequest } from '../records/answer-alone.ts';
 import { addRequest, findAnswer, withdrawRequest } from '../records/operator-requests.ts';
 import type { Postgres } from './connection.ts';
-import { readLeader, SESSIONS_OVER_MS, type InstanceFacts, type Leader } from './instances.ts';
+import { readLeader, type InstanceFacts, type Leader } from './instances.ts';
 import { tryToLead } from './leadership.ts';
 
 /** How long a leader may take to answer; it looks for requests twice a second. */
 const ANSWER_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 100;
-/** A leader that said within this time that it lives is asked. */
-const ANSWERS_MS = 3_000;
-/** One that fell silent is waited for so long. */
-const SILENCE_MS = 10_000;
 
 /**
  * Asks the leader through the database. Where none leads, the command leads for as long as it takes to store the answer,
@@ -25,11 +22,12 @@ export async function askThroughPostgres(
   me: InstanceFacts,
   request: Omit<LoneRequest, 'now'>,
 ): Promise<{ readonly answer: OperatorAnswer; readonly byDaemon: boolean }> {
-  const deadline = performance.now() + SILENCE_MS;
+  const deadline = performance.now() + ASKING_WAITS_MS;
   for (;;) {
     const leader = await db.read(readLeader());
     const gone = isGone(leader, me);
-    if (!gone && leader !== null && leader.silentMs < ANSWERS_MS) return { answer: await askLeader(db, request), byDaemon: true };
+    if (!gone && leader !== null && leader.silentMs < LEADER_ANSWERS_MS)
+      return { answer: await askLeader(db, request), byDaemon: true };
     const answer = gone ? await answerHere(db, me, request) : null;
     if (answer !== null) return { answer, byDaemon: false };
     if (performance.now() > deadline) throw silent(db.address, leader);

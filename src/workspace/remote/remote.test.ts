@@ -23,7 +23,7 @@ let ssh: FakeSsh;
 afterEach(() => ssh.remove());
 beforeEach(async () => {
   ssh = await createFakeSsh();
-  const target = { host: 'far', env: { PATH: `${ssh.folder}:${process.env['PATH']}` }, markVariable: 'RUN' };
+  const target = { host: 'far', env: { PATH: `${ssh.folder}:${process.env['PATH']}` }, markVariable: 'RUN', patienceMs: 30_000 };
   log = createLogRecorder();
   root = path.join(await ssh.homeOf('far'), 'work');
   other = (markKey) =>

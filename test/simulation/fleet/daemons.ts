@@ -4,8 +4,7 @@ import type { Event } from '../../../src/domain/model/event.ts';
 import type { Settings } from '../../../src/domain/model/settings.ts';
 import type { State } from '../../../src/domain/model/state.ts';
 import { recover } from '../../../src/domain/recover.ts';
-import { CONFIRMED_MS } from '../../../src/store/postgres/contact.ts';
-import { BEAT_MS, LEADER_CUT_OFF_MS } from '../../../src/store/postgres/instances.ts';
+import { CONFIRMED_MS, LEADER_BEAT_MS, LEADER_CUT_OFF_MS } from '../../../src/domain/model/lease-times.ts';
 import type { Chance } from '../../support/random.ts';
 import type { Decide } from '../simulate.ts';
 import type { Database, Won } from './database.ts';
@@ -56,7 +55,7 @@ const UNDER_WAY_MS = 900;
 export function createDaemons(hosts: readonly string[], deps: DaemonsDeps): readonly Daemon[] {
   return hosts.map((host, index) => {
     const daemon: Daemon = Object.assign(createActor(`d${index}`, host), { reign: null });
-    deps.timeline.after(deps.chance.below(BEAT_MS), daemon, () => beat(daemon, deps));
+    deps.timeline.after(deps.chance.below(LEADER_BEAT_MS), daemon, () => beat(daemon, deps));
     return daemon;
   });
 }
@@ -80,7 +79,7 @@ function beat(daemon: Daemon, deps: DaemonsDeps): void {
   const { timeline } = deps;
   if (daemon.reign === null) tryToLead(daemon, deps);
   else renew(daemon, daemon.reign, deps);
-  timeline.after(BEAT_MS, daemon, () => beat(daemon, deps));
+  timeline.after(LEADER_BEAT_MS, daemon, () => beat(daemon, deps));
 }
 
 function renew(daemon: Daemon, reign: Reign, deps: DaemonsDeps): void {

@@ -2,8 +2,7 @@ import type { Durable, Write } from '../../../src/domain/model/durable.ts';
 import type { RunPlan } from '../../../src/domain/model/effect.ts';
 import type { Event } from '../../../src/domain/model/event.ts';
 import type { Elsewhere } from '../../../src/domain/recover.ts';
-import { ABSENT_MS, SESSIONS_OVER_MS, SILENT_MS } from '../../../src/store/postgres/instances.ts';
-import { LOST_AFTER_MS } from '../../../src/runners/queue/choose.ts';
+import { LEADER_ABSENT_MS, LEADER_SILENT_MS, SESSIONS_OVER_MS, WORKER_LOST_MS } from '../../../src/domain/model/lease-times.ts';
 import { applyWrites, createDurableModel, loadModel, type DurableModel } from '../durable-model.ts';
 import type { Actor } from './timeline.ts';
 
@@ -93,13 +92,13 @@ export function createDatabase(flaws: DatabaseFlaws = {}): Database {
     given,
     tryToLead(daemon, now) {
       const silent = now - leader.renewedAt;
-      if (!leader.left && silent < ABSENT_MS) return null;
+      if (!leader.left && silent < LEADER_ABSENT_MS) return null;
       if (isLocked() && leader.lock?.by !== daemon) {
-        if (silent > SILENT_MS) leader.lock = null;
+        if (silent > LEADER_SILENT_MS) leader.lock = null;
         return null;
       }
       const isKnownOver = leader.left || leader.host === daemon.host;
-      const letGoMs = given.size > 0 ? LOST_AFTER_MS : 0;
+      const letGoMs = given.size > 0 ? WORKER_LOST_MS : 0;
       const safeMs = Math.max(isKnownOver ? 0 : SESSIONS_OVER_MS - silent, letGoMs);
       const delayMs = flaws.resumesAtOnce === true ? 0 : safeMs;
       if (delayMs > 0) noteCutShort(now);

@@ -1,6 +1,6 @@
 import type { RunPlan } from '../../../src/domain/model/effect.ts';
 import type { Event, RunExit } from '../../../src/domain/model/event.ts';
-import { LOST_AFTER_MS } from '../../../src/runners/queue/choose.ts';
+import { WORKER_LOST_MS } from '../../../src/domain/model/lease-times.ts';
 import type { Database, WordRow } from './database.ts';
 import type { Actor, Timeline } from './timeline.ts';
 import type { Wire } from './wire.ts';
@@ -74,12 +74,12 @@ export function createQueue(deps: QueueDeps): Queue {
     for (const run of runs.values()) {
       if (run.worker === null) continue;
       const seen = workers.get(run.worker);
-      const isSilent = seen === undefined || now - seen > LOST_AFTER_MS;
-      const hasNotBegun = run.heard === 0 && now - run.givenAt > 2 * LOST_AFTER_MS;
+      const isSilent = seen === undefined || now - seen > WORKER_LOST_MS;
+      const hasNotBegun = run.heard === 0 && now - run.givenAt > 2 * WORKER_LOST_MS;
       if (isSilent || hasNotBegun) end(run, exitOf('worker_lost'));
     }
     for (const [worker, seen] of workers)
-      if (now - seen > LOST_AFTER_MS)
+      if (now - seen > WORKER_LOST_MS)
         under(
           () => database.forgetWorker(epoch, worker),
           () => {},

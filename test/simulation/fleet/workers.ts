@@ -1,6 +1,12 @@
 import type { RunPlan } from '../../../src/domain/model/effect.ts';
 import type { Event, RunExit } from '../../../src/domain/model/event.ts';
-import { WORKER_CUT_OFF_MS } from '../../../src/runners/queue/heartbeat.ts';
+import {
+  GUARD_BEAT_MS,
+  WORKER_BEAT_MS,
+  WORKER_CUT_OFF_MS,
+  WORKER_STOPPED_MS,
+  WORKER_SURE_MS,
+} from '../../../src/domain/model/lease-times.ts';
 import type { Chance } from '../../support/random.ts';
 import type { Database, GivenRow } from './database.ts';
 import { createActor, type Actor, type Timeline } from './timeline.ts';
@@ -43,13 +49,10 @@ export interface Workers {
   freeze(worker: Worker, ms: number): void;
 }
 
-const BEAT_MS = 2_000;
 const TAKE_MS = 1_000;
 const STOP_GRACE_MS = 5_000;
 /** What the guard beside a worker allows: it counts whole seconds since the last sign, which comes every two. */
-const GUARD_MS = 22_000;
-/** A session begins only where the database was heard of so recently that the run cannot be another's. */
-const FRESH_MS = 10_000;
+const GUARD_MS = WORKER_STOPPED_MS + GUARD_BEAT_MS;
 
 export function createWorkers(count: number, deps: WorkersDeps): Workers {
   const { timeline } = deps;
@@ -105,7 +108,7 @@ function beat(worker: Worker, deps: WorkersDeps): void {
         worker.heardAt = asked;
         obey(worker, answer.value, deps);
       }
-      timeline.after(BEAT_MS, worker, () => beat(worker, deps));
+      timeline.after(WORKER_BEAT_MS, worker, () => beat(worker, deps));
     },
   );
 }
@@ -180,7 +183,7 @@ function begin(worker: Worker, session: Session, deps: WorkersDeps): void {
   const { timeline, world, chance } = deps;
   const { plan } = session;
   if (session.isLost) return;
-  if (timeline.now() - worker.heardAt > FRESH_MS) return timeline.after(500, worker, () => begin(worker, session, deps));
+  if (timeline.now() - worker.heardAt > WORKER_SURE_MS) return timeline.after(500, worker, () => begin(worker, session, deps));
   session.isLive = true;
   world.sessionStarted(plan);
   const ids = { issueId: plan.issue.id, runId: plan.runId };
