@@ -1,4 +1,4 @@
-import { databaseOf, openRecords, type Records } from '../app/commands/read-records.ts';
+import { databaseOf, openRecords, type DatabaseSettings, type Records } from '../app/commands/read-records.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
 import type { SurveyDeps } from '../app/commands/survey.ts';
 import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
@@ -69,8 +69,8 @@ export function tellService(records: Records | null): void {
 }
 
 /** The same for a command that looks at the board itself. */
-export async function tellServiceOf({ settings, path }: Pick<GoodWorkflow, 'settings' | 'path'>): Promise<void> {
-  const records = await openRecords(settings, settings.tracker.identity, path);
+export async function tellServiceOf(database: DatabaseSettings, { settings, path }: LoadedWorkflow): Promise<void> {
+  const records = await openRecords(database, settings?.tracker.identity ?? null, path);
   tellService(records);
   await records?.close();
 }

@@ -172,6 +172,16 @@ describe('beside a running service without HTTP', () => {
     expect(elsewhere['changes']?.at(-1)).toMatchObject({ key: 'prompt', kept_by: ['A-1'] });
   });
 
+  it('plan asks the database in force, wherever the new file would keep its own', async () => {
+    const shared = await ground.write(
+      'SHARED.md',
+      WORKFLOW.replace('---\n', '---\nstore: { url: postgres://127.0.0.1:1/foray }\n'),
+    );
+    const { code, stdout, stderr } = await runHere('plan', shared, file);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(`^service: running \\(pid ${daemon.pid} `)]);
+    expect(stdout).toMatch(/^store_url +null +/m);
+  });
+
   it('stop ends a session and parks; retry and unpark release, each where it makes sense', async () => {
     expect(await here('stop', 'A-1')).toMatchObject({
       code: 0,

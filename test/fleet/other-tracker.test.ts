@@ -68,6 +68,9 @@ it('a service of another tracker, and its commands, say that nobody watches it a
   expect((await command('pause', other)).stdout).toContain(`(the running service of ${own} on ${hostname()})`);
   expect((await command('resume', own)).stdout).toContain('(the running service)');
   expect((await command('status', own)).stdout).toMatch(/^service: running/);
+  // A plan is held against the service of the file in force, also where the new one has another tracker or a database of its own.
+  const local = await ours.write('LOCAL.md', fileWorkflow({ mock: 'outcomes: [hang]' }));
+  for (const next of [local, other]) expect((await command('plan', next, own)).stderr, next).toMatch(/^service: running/);
   expect(warningsOf(standby)).toHaveLength(1);
 
   // An edit of the leader's file counts from the moment on that it is in force.

@@ -6,6 +6,7 @@ import type { RunningClaim } from '../../domain/model/claim.ts';
 import { stateIn } from '../../domain/model/issue.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { State } from '../../domain/model/state.ts';
+import type { DatabaseSettings } from './read-records.ts';
 import { surveyBoard, surveyRuns, type SurveyDeps, type SurveyedRuns } from './survey.ts';
 import { requireGood, type GoodWorkflow } from '../workflow.ts';
 
@@ -32,10 +33,8 @@ export async function planOf(
   deps: SurveyDeps,
   signal: AbortSignal,
 ): Promise<EditPlan> {
-  // What runs is in the database of the file in force, wherever the new file would keep its own.
-  const dbPath = current.dbPath ?? next.settings.dbPath;
-  const storeUrl = current.dbPath === null ? next.settings.storeUrl : current.storeUrl;
-  const survey = await surveyBoard({ ...next, settings: { ...next.settings, dbPath, storeUrl } }, deps, signal);
+  const settings = { ...next.settings, ...databaseInForce(next, current) };
+  const survey = await surveyBoard({ ...next, settings }, deps, signal);
   const start = survey.candidates
     .filter(({ verdict }) => verdict === null)
     .map(({ issue: { identifier, state, title } }) => ({ identifier, state, title }));
@@ -47,6 +46,12 @@ export async function planOf(
   const changes = [...changesOf(current.settings, next.settings), ...promptChange(current.body, next.body, keptBy)];
   const stop = [...ended, ...lastOnes(survey.state, goOn, runs.states), ...letGo(survey.state, runs)];
   return { start, stop, changes };
+}
+
+/** What runs is in the database of the file in force, wherever the new file would keep its own. One that cannot be read tells none. */
+export function databaseInForce(next: GoodWorkflow, { dbPath, storeUrl }: LoadedWorkflow): DatabaseSettings {
+  if (dbPath === null) return { dbPath: next.settings.dbPath, storeUrl: next.settings.storeUrl };
+  return { dbPath, storeUrl };
 }
 
 /** Sessions that the next poll would end, by the settings that they started with: their issue has moved on the board. */

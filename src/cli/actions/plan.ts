@@ -1,4 +1,4 @@
-import { planOf, type Change } from '../../app/commands/plan.ts';
+import { databaseInForce, planOf, type Change } from '../../app/commands/plan.ts';
 import { readWorkflowFile, requireGood, type GoodWorkflow } from '../../app/workflow.ts';
 import { printJson, printLine, printTable, printTitle } from '../output.ts';
 import { loadGood, onInterrupt, surveyDeps, tellServiceOf } from '../reading.ts';
@@ -23,10 +23,7 @@ export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings):
     printJson(plan);
     return 0;
   }
-  await tellServiceOf({
-    path: current.path,
-    settings: { ...next.settings, dbPath: current.dbPath ?? next.settings.dbPath },
-  });
+  await tellServiceOf(databaseInForce(next, current), current);
   printTitle(`Would start (${plan.start.length})`);
   printTable(
     ['ISSUE', 'STATE', 'TITLE'],
