@@ -46,20 +46,23 @@ interface OpenRun {
   readonly over: AbortController;
 }
 
-/** Every run has one or two; more than this are not ours. */
-const MOST_CONNECTIONS = 256;
+/** So many may be about to prove themselves at one time; more than this are not ours. Agents have no such limit. */
+export const MOST_STRANGERS = 256;
 
 export async function startToolHost(options: ToolHostOptions): Promise<ToolHost> {
   const directory = await privateDirectory(options.scope);
   const socketPath = path.join(directory, 'socket');
   const runs = new Map<string, OpenRun>();
   const connections = new Set<Socket>();
+  const strangers = new Set<Socket>();
   const server = createServer((socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-    serve(socket, runs, options);
+    if (strangers.size >= MOST_STRANGERS) return void socket.destroy();
+    for (const set of [connections, strangers]) {
+      set.add(socket);
+      socket.once('close', () => set.delete(socket));
+    }
+    serve(socket, runs, options, () => strangers.delete(socket));
   });
-  server.maxConnections = MOST_CONNECTIONS;
   await listenOn(server, socketPath);
   chmodSync(socketPath, 0o600);
   return {
@@ -135,7 +138,12 @@ const HELLO_MS = 10_000;
  * One connection speaks for one run. It shows the run's token (`hello`), is told a word, and proves with it that it is
  * a process of that run (`prove`). Until then next to nothing is kept of what it sends.
  */
-function serve(socket: Socket, runs: ReadonlyMap<string, OpenRun>, { logger, pidsOf }: ToolHostOptions): void {
+function serve(
+  socket: Socket,
+  runs: ReadonlyMap<string, OpenRun>,
+  { logger, pidsOf }: ToolHostOptions,
+  onProven: () => void,
+): void {
   let known: { readonly run: OpenRun; readonly pid: number; readonly word: string } | null = null;
   let isProven = false;
   const late = setTimeout(() => socket.destroy(), HELLO_MS).unref();
@@ -156,6 +164,7 @@ function serve(socket: Socket, runs: ReadonlyMap<string, OpenRun>, { logger, pid
       throw new JsonRpcError(RPC_CODES.invalidRequest, 'this token belongs to another session');
     }
     clearTimeout(late);
+    onProven();
     return { tools: TOOLS.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })) };
   }
 

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { issueWith, refWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import { TrackerError } from '../domain/model/errors.ts';
@@ -13,7 +14,7 @@ import type { ReactionSettings } from '../domain/model/settings.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { createToolCalls } from './calls.ts';
 import { titleFor } from './caller.ts';
-import { startToolHost, type ToolHost } from './host.ts';
+import { MOST_STRANGERS, startToolHost, type ToolHost } from './host.ts';
 import { serveMcp } from './server.ts';
 import { TOOLS } from './tools.ts';
 
@@ -231,18 +232,26 @@ describe('the socket', () => {
     expect(await closedAfter(socketPath, hello(env['FORAY_TOOL_TOKEN'] ?? ''), 'x'.repeat(2_000))).toBe(true);
   });
 
-  it('ends a connection whose line has no end', async () => {
-    const { env } = openRun();
+  /** One that has proven to be a process of its run. */
+  async function connectProven(env: Readonly<Record<string, string>>) {
     const socket = connect(env['FORAY_TOOL_SOCKET'] ?? '');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
     const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
-    const ask = async (method: string, params: object): Promise<{ result: { word: string } }> => {
+    const ask = async (method: string, params: object): Promise<{ result?: { word: string }; error?: { message: string } }> => {
       socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
-      return JSON.parse(String((await lines.next()).value)) as { result: { word: string } };
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error(`closed instead of an answer to ${method}`);
+      return JSON.parse(value) as Awaited<ReturnType<typeof ask>>;
     };
     const { result } = await ask('hello', { token: env['FORAY_TOOL_TOKEN'], pid: process.pid });
-    process.title = titleFor(result.word);
+    process.title = titleFor(result?.word ?? '');
     await ask('prove', {});
-    socket.on('error', () => {});
+    return { socket, ask };
+  }
+
+  it('ends a connection whose line has no end', async () => {
+    const { socket } = await connectProven(openRun().env);
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write('x'.repeat(400_000));
     await closed;
@@ -252,21 +261,30 @@ describe('the socket', () => {
   it('speaks for no other run once it has proven itself', async () => {
     const { env } = openRun();
     const other = openRun({ ...PLAN, runId: 'run-2', issue: refWith({ id: '2' }) });
-    const socket = connect(env['FORAY_TOOL_SOCKET'] ?? '');
-    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
-    const ask = async (method: string, params: object): Promise<{ result?: { word: string }; error?: { message: string } }> => {
-      socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
-      return JSON.parse(String((await lines.next()).value)) as Awaited<ReturnType<typeof ask>>;
-    };
-    const { result } = await ask('hello', { token: env['FORAY_TOOL_TOKEN'], pid: process.pid });
-    process.title = titleFor(result?.word ?? '');
-    await ask('prove', {});
+    const { ask } = await connectProven(env);
     const again = await ask('hello', { token: other.env['FORAY_TOOL_TOKEN'], pid: process.pid });
     expect(again.error?.message).toBe('this connection speaks for another run');
     await ask('call', { name: 'comment', arguments: { text: 'here' } });
     expect(notebook.told).toEqual(['comment 1 here']);
-    socket.destroy();
   });
+
+  it('has room for every agent, and only for some who have not proven themselves', async () => {
+    const { env } = openRun();
+    for (let agents = 0; agents < 300; agents += 1) await connectProven(env);
+    const socketPath = env['FORAY_TOOL_SOCKET'] ?? '';
+    const strangers = await Promise.all(Array.from({ length: MOST_STRANGERS }, () => dial(socketPath)));
+    expect(await closedAfter(socketPath)).toBe(true);
+    expect(strangers.filter(({ readyState }) => readyState === 'open')).toHaveLength(MOST_STRANGERS);
+    strangers[0]?.end();
+    await expect.poll(() => connectProven(env).then(() => 'room', String)).toBe('room');
+  });
+
+  async function dial(socketPath: string): Promise<Socket> {
+    const socket = connect(socketPath);
+    onTestFinished(() => void socket.destroy());
+    await once(socket.resume(), 'connect');
+    return socket;
+  }
 
   it.runIf(process.getuid?.() === 0)('is given to another user in a folder that stays ours', () => {
     const user = { name: 'other', uid: 65_533, gid: 65_533, home: '/' };
