@@ -6,10 +6,16 @@ export interface KeptNotices extends Pick<NoticeBus, 'listen'> {
   stop(): void;
 }
 
+/** Far more than are announced while the pages are being loaded. Where they cannot be, the oldest go: nobody may ever listen. */
+export const MOST_KEPT = 10_000;
+
 /** Keeps what is announced until somebody listens, who then hears it all from the start: no count is lost. */
 export function keepNotices(notices: Pick<NoticeBus, 'listen'>): KeptNotices {
   const kept: Notice[] = [];
-  let hear = (notice: Notice): void => void kept.push(notice);
+  let hear = (notice: Notice): void => {
+    kept.push(notice);
+    if (kept.length > MOST_KEPT) kept.shift();
+  };
   const stop = notices.listen((notice) => hear(notice));
   return {
     listen(listener) {

@@ -3,7 +3,7 @@ import type { Settings } from '../../domain/model/settings.ts';
 import type { Releasers } from '../../lib/releasers.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import { once } from '../../lib/once.ts';
+import { onceLoaded } from '../../lib/once.ts';
 import { keepNotices } from '../../server/kept-notices.ts';
 import { listen, type Listening } from '../../server/http/listen.ts';
 import { LOOPBACK } from '../../server/http/loopback.ts';
@@ -46,7 +46,7 @@ export async function serveHttp(
   if (port === null) return { url: null, admit: () => undefined };
   const notices = keepNotices(daemon.notices);
   releasers.push(() => notices.stop());
-  const load = once(async () => {
+  const load = onceLoaded(async () => {
     const { createSite, createMetrics } = await import('../../server/index.ts');
     return { createSite, metrics: createMetrics(notices, measured, daemon.hosts) };
   });

@@ -19,7 +19,7 @@ export interface PartsOptions {
   readonly together: Readonly<Record<string, string>>;
 }
 
-/** Loads the parts that the built command was divided into, each once. Everything else is left to Node. */
+/** Loads the parts that the built command was divided into, each once; one that failed is tried again. Everything else is left to Node. */
 export function createPartLoader({ folder, outside, cache, together }: PartsOptions): (name: string) => unknown {
   const loaded = new Map<string, { exports: unknown }>();
   const load = (name: string): unknown => {
@@ -31,8 +31,15 @@ export function createPartLoader({ folder, outside, cache, together }: PartsOpti
     const known = loaded.get(file);
     if (known) return known.exports;
     const module = { exports: {} };
+    // Before it runs: parts may want each other.
     loaded.set(file, module);
-    compile(folder, file, cache)(module.exports, wants, module, folder);
+    try {
+      compile(folder, file, cache)(module.exports, wants, module, folder);
+    } catch (error) {
+      // Half of it must not pass for the whole when it is wanted again.
+      loaded.delete(file);
+      throw error;
+    }
     return module.exports;
   };
   return load;

@@ -73,6 +73,26 @@ describe('listen', () => {
     expect(loads).toBe(1);
   });
 
+  it('loads what answers again where it could not be loaded', async () => {
+    const daemon = createFakeDaemon();
+    const site = createSite(
+      daemon,
+      createMetrics(daemon.notices, () => daemon.snapshot()),
+    );
+    let loads = 0;
+    const server = await listen(async () => {
+      loads += 1;
+      if (loads === 1) throw new Error('EMFILE: too many open files');
+      return site;
+    }, 0);
+    open.push(server);
+    const url = `http://127.0.0.1:${server.port}/livez`;
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+    expect((await fetch(url)).status).toBe(200);
+    expect((await fetch(url)).status).toBe(200);
+    expect(loads).toBe(2);
+  });
+
   it('lets another site answer from one request to the next, also while the first is being loaded', async () => {
     const siteWith = (token: string | null) => {
       const daemon = createFakeDaemon();

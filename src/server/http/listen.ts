@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { once } from '../../lib/once.ts';
+import { onceLoaded } from '../../lib/once.ts';
 import type { Answers } from '../answers.ts';
 import { trackConnections } from './connections.ts';
 import { LOOPBACK } from './loopback.ts';
@@ -109,7 +109,7 @@ function createShift(site: LoadSite, stopping: AbortSignal) {
   const ended = AbortSignal.any([stopping, over.signal]);
   let answers: Answers | null = null;
   return {
-    load: once(async () => (answers = await (await import('../answers.ts')).createAnswers(await site(), ended))),
+    load: onceLoaded(async () => (answers = await (await import('../answers.ts')).createAnswers(await site(), ended))),
     loaded: () => answers,
     end: () => over.abort(),
   };
