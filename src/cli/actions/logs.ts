@@ -21,9 +21,9 @@ interface RecordedRun {
 /** Prints what was recorded of the runs of one issue, oldest first; with `follow` also what comes. */
 export async function showLogs(identifier: string, settings: LogSettings): Promise<number> {
   const interrupted = onInterrupt();
-  const seen = new Map<string, number>();
+  const seen: Seen = new Map();
   for (let first = true; ; first = false) {
-    const recorded = await readRecorded(identifier, settings, first);
+    const recorded = await readRecorded(identifier, settings, seen, first);
     if (recorded === null) return 1;
     if (first && recorded.length === 0) {
       process.stderr.write(`foray: no run of ${identifier} is recorded\n`);
@@ -40,9 +40,15 @@ export async function showLogs(identifier: string, settings: LogSettings): Promi
   }
 }
 
+/** How many events of a run were told, by its id; `DONE` once all were. */
+type Seen = Map<string, number>;
+const DONE = -1;
+
+/** Whatever is not wholly told yet. */
 async function readRecorded(
   identifier: string,
   { workflowPath, asJson }: LogSettings,
+  seen: Seen,
   first: boolean,
 ): Promise<readonly RecordedRun[] | null> {
   const reading = await openReading(workflowPath, asJson, first);
@@ -52,7 +58,8 @@ async function readRecorded(
   if (records === null) return [];
   try {
     const runs = await runsOf(records, identifier);
-    const recorded = await Promise.all(runs.toReversed().map((run) => records.findRun(run.id)));
+    const untold = runs.toReversed().filter(({ id }) => seen.get(id) !== DONE);
+    const recorded = await Promise.all(untold.map(({ id }) => records.findRun(id)));
     return recorded.filter((one) => one !== null);
   } finally {
     await records.close();
@@ -70,9 +77,8 @@ async function runsOf(records: Records, identifier: string): Promise<readonly Ru
 }
 
 /** What of a run was not told yet. */
-function tell({ run, events }: RecordedRun, seen: Map<string, number>, asJson: boolean): void {
+function tell({ run, events }: RecordedRun, seen: Seen, asJson: boolean): void {
   const told = seen.get(run.id);
-  if (told === DONE) return;
   if (told === undefined && !asJson)
     printTitle(`run ${run.id}: attempt ${run.attempt}, ${run.agentKind}, started ${utcMoment(run.startedAt)}`);
   const isEnded = run.endedAt !== null;
@@ -89,9 +95,6 @@ function tellEnd(run: Run, asJson: boolean): void {
   if (asJson) process.stdout.write(`${JSON.stringify({ ...endFacts(run), text })}\n`);
   else printLine(`${utcMoment(run.endedAt)}  ${run.status.padEnd(16)} ${text}`);
 }
-
-/** All of the run has been told. */
-const DONE = -1;
 
 function runFacts({ run, events }: RecordedRun) {
   return {
