@@ -44,7 +44,6 @@ export function openOperatorRequests({ store, notices, logger, mask, report, tra
   const unlisten = notices.listen((notice) => {
     if (notice.name !== 'operator:request:answered') return;
     waiting.get(notice.facts.id)?.(notice.facts.answer);
-    waiting.delete(notice.facts.id);
   });
   const looking = lookRepeatedly(look, LOOK_EVERY_MS, tell);
   return {
@@ -60,14 +59,17 @@ export function openOperatorRequests({ store, notices, logger, mask, report, tra
       if (!started && 'identifier' in request) return NOT_YET;
       const id = await store.addRequest(request, by, trackers()[0] ?? null);
       if (!started) return KEPT;
-      const answered = new Promise<OperatorAnswer>((resolve) => {
-        waiting.set(id, resolve);
-        setTimeout(() => resolve(LATE), ANSWER_WITHIN_MS).unref();
-      });
-      const early = await store.findAnswer(id);
-      if (early !== null) return early;
-      await look();
-      return answered.finally(() => waiting.delete(id));
+      const answered = new Promise<OperatorAnswer>((resolve) => waiting.set(id, resolve));
+      const late = setTimeout(() => waiting.get(id)?.(LATE), ANSWER_WITHIN_MS).unref();
+      try {
+        const early = await store.findAnswer(id);
+        if (early !== null) return early;
+        await look();
+        return await answered;
+      } finally {
+        clearTimeout(late);
+        waiting.delete(id);
+      }
     },
     stop() {
       unlisten();
