@@ -121,9 +121,10 @@ function createPeople(people: People | undefined, { clock, logger }: ScreenDeps)
   let own: string | null = null;
 
   const warnOnce = (message: string, error: string): void => {
-    if (told.has(error)) return;
+    const warning = `${message}: ${error}`;
+    if (told.has(warning)) return;
     if (told.size >= MAX_REMEMBERED) told.clear();
-    told.add(error);
+    told.add(warning);
     logger.warn(message, { error });
   };
   const ask = async (person: Person, signal: AbortSignal): Promise<Person> => {
