@@ -1,4 +1,4 @@
-import { databaseOf, openRecords, type DatabaseSettings, type Records } from '../app/commands/read-records.ts';
+import { databaseOf, withRecords, type DatabaseSettings, type Records } from '../app/commands/read-records.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
 import type { SurveyDeps } from '../app/commands/survey.ts';
 import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
@@ -7,19 +7,26 @@ import { createLog } from '../lib/log.ts';
 import { goodOrTold, tellFaults, tellUnreadable } from './problems.ts';
 import { utcMoment } from './output.ts';
 
-/**
- * Opens the records of a workflow file; only the place of its database matters. Faults are printed and give null. Who looks
- * again and again was told at first that the file cannot be read.
- */
-export async function openReading(path: string, asJson: boolean, isFirst = true): Promise<ReadWorkflow | null> {
-  const loaded = await readWorkflowFile(path, process.env);
+/** Who looks again and again was told at first that the file cannot be read. */
+interface ReadingSettings {
+  readonly workflowPath: string;
+  readonly asJson: boolean;
+  readonly isFirst?: boolean;
+}
+
+/** Reads the records of a workflow file; only the place of its database matters. Faults are printed and give null. */
+export async function withReading<T>(
+  { workflowPath, asJson, isFirst = true }: ReadingSettings,
+  read: (reading: ReadWorkflow) => Promise<T>,
+): Promise<T | null> {
+  const loaded = await readWorkflowFile(workflowPath, process.env);
   const database = await databaseOf(loaded);
   if (database === null) {
     tellFaults(loaded, asJson);
     return null;
   }
   if (loaded.dbPath === null && isFirst) tellUnreadable(loaded, asJson);
-  return { loaded, records: await openRecords(database, loaded.settings?.tracker.identity ?? null, loaded.path) };
+  return withRecords(database, loaded, (records) => read({ loaded, records }));
 }
 
 export interface ReadWorkflow {
@@ -69,10 +76,8 @@ export function tellService(records: Records | null): void {
 }
 
 /** The same for a command that looks at the board itself. */
-export async function tellServiceOf(database: DatabaseSettings, { settings, path }: LoadedWorkflow): Promise<void> {
-  const records = await openRecords(database, settings?.tracker.identity ?? null, path);
-  tellService(records);
-  await records?.close();
+export function tellServiceOf(database: DatabaseSettings, workflow: LoadedWorkflow): Promise<void> {
+  return withRecords(database, workflow, tellService);
 }
 
 /** Whether a service is at work on these records, for people. */

@@ -35,25 +35,43 @@ export async function databaseOf({ dbPath, storeUrl, path }: FoundDatabase): Pro
   if (dbPath !== null) return { dbPath, storeUrl };
   const byDefault = { dbPath: defaultDbPath(path), storeUrl: null };
   if (!existsSync(byDefault.dbPath) || !(await isLockTaken(byDefault.dbPath))) return null;
-  const records = await openRecords(byDefault, null);
-  await records?.close();
-  return records?.daemon?.workflowPath === path ? byDefault : null;
+  const watched = await withRecords(byDefault, { settings: null, path }, (records) => records?.daemon?.workflowPath);
+  return watched === path ? byDefault : null;
 }
 
 type FoundDatabase = Pick<LoadedWorkflow, 'dbPath' | 'storeUrl' | 'path'>;
 
-/**
- * Opens the records of a workflow to read them; null when there are none yet. A file that does not say which tracker it
- * watches can only mean the one there is.
- */
-export async function openRecords(
-  { dbPath, storeUrl }: DatabaseSettings,
-  tracker: string | null,
-  workflowPath: string | null = null,
-): Promise<Records | null> {
+/** Whose records are read. */
+type RecordsOf = Pick<LoadedWorkflow, 'settings' | 'path'>;
+
+/** Opens the records of a workflow, has them read and closes them, whatever becomes of that. Before the first start they are null. */
+export async function withRecords<T>(
+  database: DatabaseSettings,
+  workflow: RecordsOf,
+  read: (records: Records | null) => T | Promise<T>,
+): Promise<T> {
+  const records = await openRecords(database, workflow);
+  try {
+    return await read(records);
+  } finally {
+    await records?.close();
+  }
+}
+
+/** A file that does not say which tracker it watches can only mean the one there is. */
+async function openRecords({ dbPath, storeUrl }: DatabaseSettings, { settings, path }: RecordsOf): Promise<Records | null> {
+  const tracker = settings?.tracker.identity ?? null;
   if (storeUrl !== null) return openShared(storeUrl, tracker);
   const store = await openStoreReadOnly(dbPath);
-  if (store === null) return null;
+  try {
+    return store && recordsIn(store, tracker, path);
+  } catch (error) {
+    await store?.close();
+    throw error;
+  }
+}
+
+function recordsIn(store: ReadOnlyStore, tracker: string | null, path: string): Records {
   const recorded = store.instance();
   const identity = store.identityOf(tracker ?? store.trackers().at(-1) ?? '');
   const daemon = recorded !== null && isAlive(recorded, os.hostname()) ? recorded : null;
@@ -64,7 +82,7 @@ export async function openRecords(
     fleet: async () => null,
     tracker: identity,
     daemon,
-    otherFile: daemon && workflowPath && isOtherFile(daemon.workflowPath, workflowPath) ? daemon.workflowPath : null,
+    otherFile: daemon && isOtherFile(daemon.workflowPath, path) ? daemon.workflowPath : null,
   };
 }
 

@@ -4,7 +4,6 @@ import { NOTHING_DURABLE, type Durable } from '../../domain/model/durable.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { Answer } from '../../domain/model/fault.ts';
 import { refOf, type Blocker, type Issue, type IssueRef } from '../../domain/model/issue.ts';
-import type { Settings } from '../../domain/model/settings.ts';
 import type { State } from '../../domain/model/state.ts';
 import { BLOCKER_READS_PER_POLL, holdOf } from '../../domain/rules/dispatch-filters.ts';
 import { FIRST_START, startRun } from '../../domain/events/start-run.ts';
@@ -18,7 +17,7 @@ import type { Tracker } from '../../ports/tracker.ts';
 import { fleetProblem, waitIn } from '../../runners/queue/known-workers.ts';
 import { createSshHosts } from '../../runners/ssh/hosts.ts';
 import type { Fleet } from '../../store/postgres/index.ts';
-import { openRecords } from './read-records.ts';
+import { withRecords } from './read-records.ts';
 import { answeredOrTold, silenceTo } from '../adapters/check-tracker.ts';
 import type { AdapterDeps } from '../adapters/adapter-deps.ts';
 import { buildAdapters, type BuiltAdapters } from '../adapters/build-adapters.ts';
@@ -62,7 +61,7 @@ export async function surveyBoard(
   const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
   const { settings } = adapters.workflow;
   const { runOn } = settings.agent;
-  const fleet = await fleetOf(settings);
+  const fleet = await fleetOf(adapters.workflow);
   const preflightProblem =
     (fleet && runOn && fleetProblem(fleet.workers, runOn, deps.version)) ??
     (await adapters.agent.findProblem()) ??
@@ -135,14 +134,9 @@ function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps): Promise<BuiltAdap
 }
 
 /** The workers, where runs are for workers. Before the first start of the service none can be there. */
-export async function fleetOf(settings: Settings): Promise<Fleet | null> {
-  if (settings.agent.runOn === null) return null;
-  const records = await openRecords(settings, settings.tracker.identity);
-  try {
-    return (await records?.fleet()) ?? null;
-  } finally {
-    await records?.close();
-  }
+export async function fleetOf(workflow: GoodWorkflow): Promise<Fleet | null> {
+  if (workflow.settings.agent.runOn === null) return null;
+  return withRecords(workflow.settings, workflow, async (records) => (await records?.fleet()) ?? null);
 }
 
 /** One that would start if what it says is what was approved is read whole, as it would be before it starts. */
@@ -168,15 +162,13 @@ function judge(draft: Draft, before: State, issue: Issue, read: Answer<readonly 
 
 /** What an earlier run left behind counts too. Beside a daemon at work, what runs takes its slots. */
 async function stateOf(workflow: GoodWorkflow, now: number): Promise<State> {
-  const records = await openRecords(workflow.settings, workflow.settings.tracker.identity);
-  try {
+  const { settings } = workflow;
+  return withRecords(settings, workflow, async (records) => {
     const durable: Durable = (await records?.load()) ?? NOTHING_DURABLE;
     const endingElsewhere = (await records?.endingElsewhere()) ?? new Map<string, number>();
-    if (records?.daemon) return rebuilt(workflow.settings, durable, 'survey', now, endingElsewhere);
-    return recover(workflow.settings, durable, 'survey', now, { delayMs: 0, endingElsewhere }).state;
-  } finally {
-    await records?.close();
-  }
+    if (records?.daemon) return rebuilt(settings, durable, 'survey', now, endingElsewhere);
+    return recover(settings, durable, 'survey', now, { delayMs: 0, endingElsewhere }).state;
+  });
 }
 
 /** Of one that nothing else holds; undefined where they need not be read. */

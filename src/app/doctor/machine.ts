@@ -16,7 +16,7 @@ import { environmentOf } from '../../lib/process/index.ts';
 import { tryRoot } from '../../workspace/root.ts';
 import { agentEnv } from '../adapters/adapter-deps.ts';
 import { databaseName } from '../daemon/own-store.ts';
-import { openRecords, type Records } from '../commands/read-records.ts';
+import { withRecords, type Records } from '../commands/read-records.ts';
 import { NO_METER } from '../adapters/request-meter.ts';
 import { NO_RUN_TOOLS } from '../adapters/run-tools.ts';
 import type { SurveyDeps } from '../commands/survey.ts';
@@ -71,7 +71,7 @@ export async function checkAgentProgram(workflow: GoodWorkflow, deps: SurveyDeps
   const problem = await agent.findProblem();
   if (problem !== null) return [finding('error', 'agent', problem, 'install the program, or set agent.command to where it is')];
   const { settings } = workflow;
-  if (settings.worker.sshHosts.length > 0 || settings.agent.runOn !== null) return checkPlaces(settings, deps);
+  if (settings.worker.sshHosts.length > 0 || settings.agent.runOn !== null) return checkPlaces(workflow, deps);
   return [await checkVersion(workflow, deps), ...checkLogin(settings, deps)];
 }
 
@@ -119,16 +119,18 @@ export async function checkWorkspaceRoot(workflow: GoodWorkflow, deps: SurveyDep
   ];
 }
 
-export async function checkDatabase({ settings, path }: GoodWorkflow): Promise<readonly Finding[]> {
+export async function checkDatabase(workflow: GoodWorkflow): Promise<readonly Finding[]> {
+  const { settings } = workflow;
   try {
     const place = databaseName(settings);
     if (settings.storeUrl === null) checkPlace(settings.dbPath);
-    const records = await openRecords(settings, settings.tracker.identity, path);
-    const durable = await records?.load();
-    await records?.close();
+    const found = await withRecords(settings, workflow, async (records) => {
+      const pause = (await records?.load())?.operatorPause ?? null;
+      return [useOf(settings, records), ...pauseFindings(pause)];
+    });
     const lacking = settings.storeUrl === null ? null : await lackingSchema(settings.storeUrl, settings.agent.runOn !== null);
     if (lacking !== null) return [finding('error', 'database', `${place}: ${lacking}`, MAY_CREATE)];
-    return [useOf(settings, records), ...pauseFindings(durable?.operatorPause ?? null)];
+    return found;
   } catch (error) {
     return [finding('error', 'database', errorText(error), 'see the message; db_path or store.url names another place')];
   }
@@ -170,12 +172,12 @@ function pauseFindings(pause: OperatorPause | null): readonly Finding[] {
 }
 
 /** Whether the port is free, unless our own service has it. */
-export async function checkPort({ settings, path }: GoodWorkflow): Promise<readonly Finding[]> {
+export async function checkPort(workflow: GoodWorkflow): Promise<readonly Finding[]> {
+  const { settings } = workflow;
   const { port, host } = settings.server;
   if (port === 0) return [ok('server.port', 'any free port')];
-  const records = await openRecords(settings, settings.tracker.identity, path).catch(() => null);
-  const isOurs = records?.daemon != null && records.otherFile === null;
-  await records?.close();
+  const isServed = (records: Records | null): boolean => records?.daemon != null && records.otherFile === null;
+  const isOurs = await withRecords(settings, workflow, isServed).catch(() => false);
   if (port === null) return [isOurs ? ok('server.port', LEFT_TO_FLAG) : NO_SERVER];
   if (isOurs) return [ok('server.port', `${port}, served by the running service`)];
   const problem = await listenProblem(port, host);

@@ -7,16 +7,18 @@ import { hostTarget } from '../adapters/build-hosts.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import { fleetOf, type SurveyDeps } from '../commands/survey.ts';
 import { errorText } from '../../lib/error-text.ts';
+import type { GoodWorkflow } from '../workflow.ts';
 
 /** Where runs live that do not live on this machine, and whether any of those places would take one. */
-export async function checkPlaces(settings: Settings, deps: SurveyDeps): Promise<readonly Finding[]> {
-  return settings.agent.runOn === null ? checkHosts(settings, deps) : checkWorkers(settings, deps);
+export async function checkPlaces(workflow: GoodWorkflow, deps: SurveyDeps): Promise<readonly Finding[]> {
+  const { settings } = workflow;
+  return settings.agent.runOn === null ? checkHosts(settings, deps) : checkWorkers(workflow, deps);
 }
 
 /** A database that cannot be read is told of by itself. */
-async function checkWorkers(settings: Settings, { version }: SurveyDeps): Promise<readonly Finding[]> {
-  const { kind, runOn } = settings.agent;
-  const fleet = await fleetOf(settings).catch(() => null);
+async function checkWorkers(workflow: GoodWorkflow, { version }: SurveyDeps): Promise<readonly Finding[]> {
+  const { kind, runOn } = workflow.settings.agent;
+  const fleet = await fleetOf(workflow).catch(() => null);
   const problem = fleet && runOn && fleetProblem(fleet.workers, runOn, version);
   if (problem === null) return [ok('agent', `${kind} runs elsewhere`)];
   return [finding('error', 'agent', problem, 'start a worker that may take these runs, as docs/workers.md says')];

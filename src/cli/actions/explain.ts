@@ -1,7 +1,7 @@
 import { troublesSince } from '../../app/pages/chronicle.ts';
 import { explainBoard, explainRecords } from '../../app/commands/explain.ts';
 import { isWell, postponed, unserved, unwatched, type Explanation } from '../../app/commands/explanation.ts';
-import { databaseOf, openRecords } from '../../app/commands/read-records.ts';
+import { databaseOf, withRecords } from '../../app/commands/read-records.ts';
 import { readWorkflowFile, requireGood, type GoodWorkflow } from '../../app/workflow.ts';
 import { waitIn } from '../../runners/queue/known-workers.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
@@ -41,9 +41,8 @@ export async function showExplanations(settings: ExplainSettings): Promise<numbe
 }
 
 /** How an explanation reads with the service there is. */
-async function servedBy({ settings, path }: GoodWorkflow, asJson: boolean): Promise<(found: Explanation) => Explanation> {
-  const records = await openRecords(settings, settings.tracker.identity, path);
-  try {
+async function servedBy(workflow: GoodWorkflow, asJson: boolean): Promise<(found: Explanation) => Explanation> {
+  return withRecords(workflow.settings, workflow, async (records) => {
     if (!asJson) tellService(records);
     if (records?.daemon == null) return unserved;
     const { otherFile } = records;
@@ -51,9 +50,7 @@ async function servedBy({ settings, path }: GoodWorkflow, asJson: boolean): Prom
     const troubles = await troublesSince(records.daemon.startedAt, records);
     const quota = troubles.find(({ what }) => what === 'tracker_quota');
     return quota === undefined ? (found) => found : (found) => postponed(found, quota);
-  } finally {
-    await records?.close();
-  }
+  });
 }
 
 /** What the records of a running service tell although the tracker was not read; null where they know nothing of it. */
@@ -63,8 +60,8 @@ async function knownToService(
   whyUnread: string,
 ): Promise<readonly Explanation[] | null> {
   const database = await databaseOf(loaded);
-  const records = database && (await openRecords(database, loaded.settings?.tracker.identity ?? null, loaded.path));
-  try {
+  if (database === null) return null;
+  return withRecords(database, loaded, async (records) => {
     if (!records?.daemon) return null;
     const waitOf = waitIn(await records.fleet(), loaded.settings?.agent.runOn ?? null, FORAY_VERSION);
     const around = { settings: loaded.settings, now: Date.now(), endingElsewhere: await records.endingElsewhere(), waitOf };
@@ -73,9 +70,7 @@ async function knownToService(
     if (!asJson) tellService(records);
     tellNote('the tracker was not read; this is what the database holds', whyUnread, asJson);
     return found;
-  } finally {
-    await records?.close();
-  }
+  });
 }
 
 /** Where the tracker was not read, no issue that is known of does not mean that there is none. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
 import type { Records } from '../../app/commands/read-records.ts';
 import { duration, iso, utcMoment, printJson, printLine, printTitle } from '../output.ts';
-import { onInterrupt, openReading, tellService } from '../reading.ts';
+import { onInterrupt, tellService, withReading } from '../reading.ts';
 
 export interface LogSettings {
   readonly workflowPath: string;
@@ -51,19 +51,14 @@ async function readRecorded(
   seen: Seen,
   first: boolean,
 ): Promise<readonly RecordedRun[] | null> {
-  const reading = await openReading(workflowPath, asJson, first);
-  if (reading === null) return null;
-  const { records } = reading;
-  if (first && !asJson) tellService(records);
-  if (records === null) return [];
-  try {
+  return withReading({ workflowPath, asJson, isFirst: first }, async ({ records }) => {
+    if (first && !asJson) tellService(records);
+    if (records === null) return [];
     const runs = await runsOf(records, identifier);
     const untold = runs.toReversed().filter(({ id }) => seen.get(id) !== DONE);
     const recorded = await Promise.all(untold.map(({ id }) => records.findRun(id)));
     return recorded.filter((one) => one !== null);
-  } finally {
-    await records.close();
-  }
+  });
 }
 
 /** By the name as it was given, else ignoring case among the latest runs. */

@@ -1,5 +1,5 @@
 import { askService } from '../../app/commands/ask-service.ts';
-import { databaseOf, openRecords } from '../../app/commands/read-records.ts';
+import { databaseOf, withRecords } from '../../app/commands/read-records.ts';
 import { readWorkflowFile, WorkflowFault } from '../../app/workflow.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
 import type { OperatorRequest } from '../../domain/model/operator.ts';
@@ -27,7 +27,6 @@ export async function askAndPrint(workflowPath: string, request: OperatorRequest
 /** Whose service it is where the workflow file is not the one it watches. */
 async function ofOtherFile(loaded: LoadedWorkflow): Promise<string> {
   const database = await databaseOf(loaded);
-  const records = database && (await openRecords(database, loaded.settings?.tracker.identity ?? null, loaded.path));
-  await records?.close();
-  return records?.otherFile == null ? '' : ` of ${records.otherFile}`;
+  const otherFile = database && (await withRecords(database, loaded, (records) => records?.otherFile));
+  return otherFile == null ? '' : ` of ${otherFile}`;
 }

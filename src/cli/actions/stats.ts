@@ -2,7 +2,7 @@ import { addCosts, costText, NO_COST } from '../../domain/model/cost.ts';
 import { RUN_STATUSES } from '../../domain/model/run.ts';
 import type { StatisticsBy, StatisticsRow } from '../../ports/store.ts';
 import { dollars, duration, iso, printJson, printLine, printTable } from '../output.ts';
-import { openReading, tellService } from '../reading.ts';
+import { tellService, withReading } from '../reading.ts';
 
 export interface StatsSettings {
   readonly workflowPath: string;
@@ -13,16 +13,16 @@ export interface StatsSettings {
 
 /** The runs that started since then, added up: the numbers of the page of statistics. */
 export async function showStats({ workflowPath, since, by, asJson }: StatsSettings): Promise<number> {
-  const reading = await openReading(workflowPath, asJson);
-  if (reading === null) return 1;
-  const { records } = reading;
-  const rows = (await records?.statistics({ since, by }).finally(() => records.close())) ?? [];
+  const rows = await withReading({ workflowPath, asJson }, async ({ records }) => {
+    if (!asJson) tellService(records);
+    return (await records?.statistics({ since, by })) ?? [];
+  });
+  if (rows === null) return 1;
   const total = rows.reduce(together, NOTHING);
   if (asJson) {
     printJson({ since: iso(since), by, total: factsOf(total), groups: rows.map((row) => ({ key: row.key, ...factsOf(row) })) });
     return 0;
   }
-  tellService(records);
   printLine(`runs since ${iso(since)}`);
   printTable(
     [by.toUpperCase(), ...HEAD],

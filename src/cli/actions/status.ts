@@ -5,7 +5,7 @@ import type { Durable } from '../../domain/model/durable.ts';
 import type { HoldVerdict } from '../../domain/model/hold.ts';
 import type { IssueRef } from '../../domain/model/issue.ts';
 import { dollars, duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from '../output.ts';
-import { onInterrupt, openReading, serviceFacts, serviceLine } from '../reading.ts';
+import { onInterrupt, serviceFacts, serviceLine, withReading } from '../reading.ts';
 import { gather, type Report } from './status-report.ts';
 
 const WATCH_EVERY_MS = 1_000;
@@ -22,9 +22,8 @@ export interface StatusSettings {
 export async function showStatus({ workflowPath, watch, asJson }: StatusSettings): Promise<number> {
   const interrupted = onInterrupt();
   for (let isFirst = true; ; isFirst = false) {
-    const reading = await openReading(workflowPath, asJson, isFirst);
-    if (reading === null) return 1;
-    const report = await gather(reading).finally(() => reading.records?.close());
+    const report = await withReading({ workflowPath, asJson, isFirst }, gather);
+    if (report === null) return 1;
     if (watch && !asJson && process.stdout.isTTY) process.stdout.write(CLEAR_SCREEN);
     if (asJson) printJson(factsOf(report));
     else print(report);
