@@ -2,7 +2,7 @@ import type { OutboxEntry, TrackerWrite } from '../domain/model/claim.ts';
 import type { AskedEffect, AskedName, Effect, EffectNamed } from '../domain/model/effect.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { faultOf, type Fault, type Answer } from '../domain/model/fault.ts';
-import type { AnswerTo, Event, HandoffOutcome } from '../domain/model/event.ts';
+import { failedExit, type AnswerTo, type Event, type HandoffOutcome } from '../domain/model/event.ts';
 import { countClosed, sameState, stateIn, type Blocker, type Issue } from '../domain/model/issue.ts';
 import { isNotification } from '../domain/model/notification.ts';
 import type { Spent } from '../domain/model/run.ts';
@@ -43,7 +43,7 @@ export function createInterpreter(deps: InterpretDeps): (effect: Effect) => void
 function stopRun(deps: InterpretDeps, { runId, issueId, reason }: Extract<Effect, { do: 'stop-run' }>): void {
   if (deps.runner.stop(runId, reason) === 'told') return;
   const fault: Fault = { kind: 'internal_error', message: 'the run is no longer known where it ran', consequence: 'back-off' };
-  deps.report({ type: 'run-exited', issueId, runId, exit: { kind: 'error', turns: 0, fault, status: null, scm: null } });
+  deps.report({ type: 'run-exited', issueId, runId, exit: failedExit(fault) });
 }
 
 type Performed = Exclude<AskedName, 'start-run'>;

@@ -1,7 +1,7 @@
 import { announce, type Draft } from '../draft.ts';
 import type { AskedEffect, AskedName, EffectNamed } from '../model/effect.ts';
 import type { Fault } from '../model/fault.ts';
-import type { AnswerTo, EventNamed } from '../model/event.ts';
+import { failedExit, type AnswerTo, type EventNamed } from '../model/event.ts';
 
 /** An effect could not be carried out: gives the answer that says so. What nobody foresaw is also told. */
 export function answerOfFailure(draft: Draft, { effect, fault }: EventNamed<'effect-failed'>): AnswerTo<AskedName> {
@@ -28,7 +28,7 @@ const FAILED: { readonly [Name in AskedName]: (effect: EffectNamed<Name>, fault:
     type: 'run-exited',
     issueId: plan.issue.id,
     runId: plan.runId,
-    exit: { kind: 'error', turns: 0, fault, status: null, scm: null },
+    exit: failedExit(fault),
   }),
   'hand-off': ({ issue, handoff }, fault) => ({
     type: 'handoff-answered',

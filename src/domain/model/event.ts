@@ -164,6 +164,11 @@ export interface RunExit {
   readonly scm: ScmRecord | null;
 }
 
+/** Of a run that failed before it had a turn, or of which nothing else is known. */
+export function failedExit(fault: Fault): RunExit {
+  return { kind: 'error', turns: 0, fault, status: null, scm: null };
+}
+
 export type MergeOutcome =
   /** Also where it was answered by an error and is done: that counts as ours. */
   | { readonly kind: 'merged' }

@@ -1,6 +1,6 @@
 import { faultOf } from '../../domain/model/fault.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
-import type { RunExit } from '../../domain/model/event.ts';
+import { failedExit, type RunExit } from '../../domain/model/event.ts';
 import type { RunAdapters, RunListener, Runner } from '../../ports/runner.ts';
 import { runAttempt } from './attempt.ts';
 
@@ -20,13 +20,7 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Runn
   });
 
   async function run(plan: RunPlan, hear: RunListener, signal: AbortSignal): Promise<void> {
-    const exit = await attempt(plan, hear, signal).catch((error: unknown): RunExit => ({
-      kind: 'error',
-      turns: 0,
-      fault: faultOf(error),
-      status: null,
-      scm: null,
-    }));
+    const exit = await attempt(plan, hear, signal).catch((error: unknown) => failedExit(faultOf(error)));
     running.delete(plan.runId);
     hear.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
   }

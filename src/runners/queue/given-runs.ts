@@ -1,6 +1,6 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { Fault } from '../../domain/model/fault.ts';
-import type { RunExit } from '../../domain/model/event.ts';
+import { failedExit, type RunExit } from '../../domain/model/event.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../ports/runner.ts';
 import type { RunJob, RunQueue, RunMessage, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
@@ -160,8 +160,8 @@ function endIfLost(
   const { worker, givenAt, heard } = run;
   if (worker === null) return;
   const never = heard === 0 && givenAt !== null && performance.now() - givenAt > lostAfterMs * 2;
-  if (!here.has(worker.id)) run.exit ??= exitOf(lostFault(nameOf(worker), lostAfterMs));
-  else if (never) run.exit ??= exitOf(neverFault(nameOf(worker), lostAfterMs * 2));
+  if (!here.has(worker.id)) run.exit ??= failedExit(lostFault(nameOf(worker), lostAfterMs));
+  else if (never) run.exit ??= failedExit(neverFault(nameOf(worker), lostAfterMs * 2));
 }
 
 async function tellStop(run: GivenRun, queue: RunQueue): Promise<void> {
@@ -226,9 +226,5 @@ function neverFault(name: string, afterMs: number): Fault {
 
 function cancelledExit(reason: string): RunExit {
   const fault: Fault = { kind: 'turn_cancelled', message: `stopped: ${reason}`, consequence: 'back-off' };
-  return { ...exitOf(fault), kind: 'cancelled' };
-}
-
-function exitOf(fault: Fault): RunExit {
-  return { kind: 'error', turns: 0, fault, status: null, scm: null };
+  return { ...failedExit(fault), kind: 'cancelled' };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { failedExit } from '../../domain/model/event.ts';
 import type { Fault } from '../../domain/model/fault.ts';
 import { WORKER_BEAT_MS, WORKER_CUT_OFF_MS, WORKER_SURE_MS } from '../../domain/model/lease-times.ts';
 import type { WorkerSeat } from '../../ports/run-queue.ts';
@@ -126,6 +127,5 @@ function lastWordOf(runId: string, why: string) {
     message: `worker_lost: ${why}; the run is tried again`,
     consequence: 'back-off',
   };
-  const exit = { kind: 'error', turns: 0, fault, status: null, scm: null } as const;
-  return { report: { type: 'run-exited', issueId: '', runId, exit } } as const;
+  return { report: { type: 'run-exited', issueId: '', runId, exit: failedExit(fault) } } as const;
 }
