@@ -20,6 +20,7 @@ import { createWorkspaces } from '../../workspace/index.ts';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
+import { providerDeps } from './board.ts';
 import type { BuiltDelivery } from './build-delivery.ts';
 import type { HostAdapters } from './build-hosts.ts';
 import { createWorkspacesOfHosts, createWorkspacesOfWorkers } from '../../workspace/remote/all-hosts.ts';
@@ -107,7 +108,7 @@ function agentPartsOf({ settings, secretVariables }: GoodWorkflow): readonly unk
 async function deliveryOf(workflow: GoodWorkflow, deps: AdapterDeps): Promise<BuiltDelivery> {
   if (workflow.settings.workspace.repo === null) return { delivery: null, carrierFor: null };
   const { buildDelivery } = await import('./build-delivery.ts');
-  return buildDelivery(workflow, providerDeps(workflow, deps), deps);
+  return buildDelivery(workflow, serviceDeps(workflow, deps), deps);
 }
 
 async function hostsOf(workflow: GoodWorkflow, deps: AdapterDeps): Promise<BuiltAdapters['there']> {
@@ -153,7 +154,7 @@ async function buildTracker(
   const { tracker } = workflow.settings;
   const provider = await loadProvider(tracker.kind);
   const { clock, logger } = deps;
-  const built = provider.createTracker(tracker, providerDeps(workflow, deps));
+  const built = provider.createTracker(tracker, serviceDeps(workflow, deps));
   const screened = screenPeople(countRequests(built, deps.meter.during), {
     settings: tracker,
     tellsCollaborators: provider.tellsCollaborators === true,
@@ -169,17 +170,17 @@ async function buildForge(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Ad
   if (connection === null) return null;
   const provider = await loadProvider(connection.kind);
   if (!provider.createScm || !provider.createCi) throw new Error(`tracker kind ${connection.kind} has no merge requests`);
-  const shared = providerDeps(workflow, deps);
+  const shared = serviceDeps(workflow, deps);
   return createForge(provider.createScm(connection, shared), provider.createCi(connection, shared), shared.clock);
 }
 
-function providerDeps(
+/** What a provider works with in a service, which is told of retries and may lose its leave to write. */
+function serviceDeps(
   { path: file }: GoodWorkflow,
   deps: Pick<AdapterDeps, 'version' | 'clock' | 'logger' | 'meter' | 'tellRetry' | 'leading'>,
 ): ProviderDeps {
-  const { version, clock, logger, meter, tellRetry, leading = null } = deps;
-  const listening = tellRetry === undefined ? {} : { tellRetry };
-  return { version, clock, logger, meter, workflowDir: path.dirname(file), ...listening, ...asking(leading) };
+  const { tellRetry, leading = null } = deps;
+  return { ...providerDeps(file, deps), ...(tellRetry ? { tellRetry } : {}), ...asking(leading) };
 }
 
 /** Every write to the world outside is asked for right before it leaves: a daemon that slept meanwhile may not lead any more. */

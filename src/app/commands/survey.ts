@@ -55,7 +55,7 @@ export async function surveyBoard(
   signal: AbortSignal,
   isAskedAbout: (issue: IssueRef) => boolean = () => false,
 ): Promise<Survey> {
-  const adapters = await adaptersOf(workflow, deps);
+  const adapters = await idleAdapters(workflow, deps);
   const { tracker } = adapters;
   await answeredOrTold(tracker, silenceTo(deps.logger), signal, { mustAnswer: true });
   const candidates = inDispatchOrder(await tracker.fetchCandidateIssues(signal));
@@ -100,7 +100,7 @@ export async function surveyRuns(workflow: GoodWorkflow, deps: SurveyDeps, signa
   const waiting = claims.filter((claim) => claim.phase === 'waiting').filter(({ then }) => then.kind === 'run');
   const ids = [...running, ...waiting].map(({ issue }) => issue.id);
   if (ids.length === 0) return { state, running, waiting, states: new Map() };
-  const { tracker } = await adaptersOf(workflow, deps);
+  const { tracker } = await idleAdapters(workflow, deps);
   return { state, running, waiting, states: await statesNow(tracker, ids, signal) };
 }
 
@@ -119,8 +119,8 @@ export async function statesNow(
   }
 }
 
-/** They start and write nothing. */
-function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps): Promise<BuiltAdapters> {
+/** For a look at things: they start and write nothing. */
+export function idleAdapters(workflow: GoodWorkflow, deps: SurveyDeps): Promise<BuiltAdapters> {
   const idle: AdapterDeps = {
     ...deps,
     processes: { started: () => {}, ended: () => {} },

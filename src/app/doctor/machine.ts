@@ -9,17 +9,13 @@ import type { OperatorPause } from '../../domain/model/operator.ts';
 import type { Settings } from '../../domain/model/settings.ts';
 import { pauseDetail } from '../../domain/rules/eligibility.ts';
 import { checkPlace } from '../../store/sqlite/errors.ts';
-import { buildAdapters } from '../adapters/build-adapters.ts';
 import { finding, ok, type Finding } from './finding.ts';
-import { createSshHosts } from '../../runners/ssh/hosts.ts';
 import { environmentOf } from '../../lib/process/index.ts';
 import { tryRoot } from '../../workspace/root.ts';
 import { agentEnv } from '../adapters/adapter-deps.ts';
 import { databaseName } from '../daemon/own-store.ts';
 import { withRecords, type Records } from '../commands/read-records.ts';
-import { NO_METER } from '../adapters/request-meter.ts';
-import { NO_RUN_TOOLS } from '../adapters/run-tools.ts';
-import type { SurveyDeps } from '../commands/survey.ts';
+import { idleAdapters, type SurveyDeps } from '../commands/survey.ts';
 import type { GoodWorkflow } from '../workflow.ts';
 import { checkPlaces } from './places.ts';
 import { placedCommand } from '../adapters/placed-command.ts';
@@ -67,7 +63,7 @@ export function checkClock(now: number, told: number | null): readonly Finding[]
 
 /** The program of the agent, and where its login is kept by convention. Elsewhere both are the matter of that machine. */
 export async function checkAgentProgram(workflow: GoodWorkflow, deps: SurveyDeps): Promise<readonly Finding[]> {
-  const { agent } = await adaptersOf(workflow, deps);
+  const { agent } = await idleAdapters(workflow, deps);
   const problem = await agent.findProblem();
   if (problem !== null) return [finding('error', 'agent', problem, 'install the program, or set agent.command to where it is')];
   const { settings } = workflow;
@@ -111,7 +107,7 @@ function checkLogin({ agent }: Settings, { env }: SurveyDeps): readonly Finding[
 
 export async function checkWorkspaceRoot(workflow: GoodWorkflow, deps: SurveyDeps): Promise<readonly Finding[]> {
   const { root } = workflow.settings.workspace;
-  const problem = (await (await adaptersOf(workflow, deps)).workspaces.findProblem()) ?? (await tryRoot(root));
+  const problem = (await (await idleAdapters(workflow, deps)).workspaces.findProblem()) ?? (await tryRoot(root));
   return [
     problem === null
       ? ok('workspace.root', root)
@@ -225,21 +221,4 @@ export async function checkGit({ settings }: GoodWorkflow): Promise<readonly Fin
         : finding('warning', 'git', 'git is not there; most agents want it', remedy),
     ];
   }
-}
-
-function adaptersOf(workflow: GoodWorkflow, deps: SurveyDeps) {
-  const processes = { started: () => {}, ended: () => {} };
-  return buildAdapters(
-    workflow,
-    {
-      ...deps,
-      processes,
-      meter: NO_METER,
-      tools: NO_RUN_TOOLS,
-      markKey: '',
-      servedAt: () => null,
-      hosts: createSshHosts(deps.clock),
-    },
-    null,
-  );
 }
