@@ -44,9 +44,13 @@ function unreadable({ flags }: Command, error: unknown): string {
 
 function checkValue(command: Command, flag: Flag, value: unknown): void {
   if (typeof value !== 'string' || flag.choices === undefined || flag.choices.includes(value)) return;
-  const near = nearestWord(value, flag.choices);
-  const hint = near === null ? '' : `, did you mean "${near}"?`;
-  throw new UsageError(`--${flag.name} must be one of ${flag.choices.join(', ')}, got "${value}"${hint}`, command.name);
+  throw new UsageError(notOneOf(flag.name, value, flag.choices), command.name);
+}
+
+/** What is wrong with a value that is none of those a flag takes. */
+export function notOneOf(flag: string, value: string, choices: readonly string[]): string {
+  const near = nearestWord(value, choices);
+  return `--${flag} must be one of ${choices.join(', ')}, got "${value}"${near === null ? '' : `, did you mean "${near}"?`}`;
 }
 
 /** Refuses more or fewer words than the command takes. */

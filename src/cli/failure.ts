@@ -1,7 +1,7 @@
 import { accessRemedy } from '../app/adapters/access-remedy.ts';
 import { TrackerError } from '../domain/model/errors.ts';
-import { createLog } from '../lib/log.ts';
 import { errorText } from '../lib/error-text.ts';
+import { stderrLog } from './stderr-log.ts';
 
 /** What ended a command, on standard error: a line for people, or a record for programs that asked for JSON. */
 export function tellFailure(error: unknown, asJson: boolean): void {
@@ -12,10 +12,5 @@ export function tellFailure(error: unknown, asJson: boolean): void {
     process.stderr.write(`foray: ${[message, remedy ?? []].flat().join('; ')}\n`);
     return;
   }
-  const write = (line: string): boolean => process.stderr.write(line);
-  // Secrets were hidden where the message was made.
-  createLog({ level: 'error', format: 'json', write, now: Date.now, mask: (text) => text }).error('foray failed', {
-    error: message,
-    remedy,
-  });
+  stderrLog({ level: 'error', format: 'json' }).error('foray failed', { error: message, remedy });
 }

@@ -2,10 +2,9 @@ import { formatProblem, problemAttributes } from '../config/format.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import { readWorkflowFile, requireGood, tellWarnings, type GoodWorkflow } from '../app/workflow.ts';
-import { createLog } from '../lib/log.ts';
-import type { Logger } from '../ports/runtime.ts';
 import { oneLine } from './output.ts';
 import type { LogFormat, RunSettings } from './run-settings.ts';
+import { stderrLog } from './stderr-log.ts';
 
 /** Loads a workflow to run it. Errors are told and give null, as do warnings where they are not allowed. */
 export async function openWorkflow(
@@ -17,22 +16,18 @@ export async function openWorkflow(
   const format = args.logFormat ?? loaded.logFormat;
   tellProblems(loaded, format);
   if (settings !== null)
-    stderrLog(format).error('foray failed', { error: 'the workflow file has warnings, which --strict refuses' });
+    stderrLog({ level: 'warn', format }).error('foray failed', {
+      error: 'the workflow file has warnings, which --strict refuses',
+    });
   return null;
 }
 
 /** Warnings are records of a start, whose errors are lines like those of `validate`; where records are JSON, so are they. */
 function tellProblems(loaded: Pick<LoadedWorkflow, 'problems' | 'path'>, format: LogFormat): void {
-  const logger = stderrLog(format);
+  const logger = stderrLog({ level: 'warn', format });
   tellWarnings(loaded, logger);
   if (format === 'text') printErrors(loaded.problems);
   else for (const problem of errorsIn(loaded.problems)) logger.error('workflow error', problemAttributes(problem, loaded.path));
-}
-
-function stderrLog(format: LogFormat): Logger {
-  const write = (line: string): boolean => process.stderr.write(line);
-  // Messages of the loader have their secrets hidden.
-  return createLog({ level: 'warn', format, write, now: Date.now, mask: (text) => text });
 }
 
 /** The workflow, or null after its errors were told in the form that was asked for. */
@@ -61,7 +56,7 @@ export function faultLine({ problems }: Pick<LoadedWorkflow, 'problems'>): strin
 
 /** What is to be said beside an answer: a line for people, a record for programs that asked for JSON. */
 export function tellNote(note: string, error: string, asJson: boolean): void {
-  if (asJson) stderrLog('json').warn(note, { error });
+  if (asJson) stderrLog({ level: 'warn', format: 'json' }).warn(note, { error });
   else process.stderr.write(`foray: ${note}: ${oneLine(error)}\n`);
 }
 

@@ -3,9 +3,9 @@ import { createKnownSecrets } from '../app/secrets.ts';
 import type { SurveyDeps } from '../app/commands/survey.ts';
 import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
-import { createLog } from '../lib/log.ts';
 import { goodOrTold, tellFaults, tellUnreadable } from './problems.ts';
 import { utcMoment } from './output.ts';
+import { stderrLog } from './stderr-log.ts';
 
 /** Who looks again and again was told at first that the file cannot be read. */
 interface ReadingSettings {
@@ -44,13 +44,7 @@ export async function loadGood(path: string, asJson: boolean): Promise<GoodWorkf
 export function surveyDeps(workflow: GoodWorkflow, asJson: boolean): SurveyDeps {
   const secrets = createKnownSecrets();
   secrets.add(workflow.secrets);
-  const logger = createLog({
-    level: 'warn',
-    format: asJson ? 'json' : 'text',
-    write: (line) => process.stderr.write(line),
-    now: Date.now,
-    mask: secrets.mask,
-  });
+  const logger = stderrLog({ level: 'warn', format: asJson ? 'json' : 'text', mask: secrets.mask });
   return { env: { ...process.env }, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets };
 }
 

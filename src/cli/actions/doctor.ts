@@ -2,9 +2,9 @@ import { examine } from '../../app/doctor/doctor.ts';
 import type { Finding } from '../../app/doctor/finding.ts';
 import { createKnownSecrets } from '../../app/secrets.ts';
 import { readWorkflowFile } from '../../app/workflow.ts';
-import { createLog } from '../../lib/log.ts';
 import { oneLine, printJson } from '../output.ts';
 import { onInterrupt, toldWhileWaiting } from '../reading.ts';
+import { stderrLog } from '../stderr-log.ts';
 
 export interface DoctorSettings {
   readonly workflowPath: string;
@@ -18,13 +18,7 @@ export async function showFindings({ workflowPath, fix, asJson }: DoctorSettings
   const loaded = await readWorkflowFile(workflowPath, process.env);
   secrets.add(loaded.secrets);
   // What adapters warn of while they are asked is told by the findings.
-  const logger = createLog({
-    level: 'error',
-    format: 'text',
-    write: (line) => process.stderr.write(line),
-    now: Date.now,
-    mask: secrets.mask,
-  });
+  const logger = stderrLog({ level: 'error', format: 'text', mask: secrets.mask });
   const deps = { env: { ...process.env }, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets };
   const findings = secrets.maskDeep(
     await toldWhileWaiting(

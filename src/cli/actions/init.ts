@@ -18,14 +18,15 @@ import { proposeStates } from '../../app/init/propose.ts';
 import { createKnownSecrets } from '../../app/secrets.ts';
 import type { Answers } from '../../app/init/workflow-text.ts';
 import type { Board } from '../../ports/provider.ts';
-import { createLog } from '../../lib/log.ts';
 import { makeDirectories } from '../../lib/make-directories.ts';
-import { nearestWord } from '../../lib/nearest-word.ts';
+import { didYouMean } from '../../lib/nearest-word.ts';
+import { notOneOf } from '../args.ts';
 import { askFor, NEEDED, type FaultOf } from '../ask.ts';
 import { UsageError, type Args } from '../command.ts';
 import { printLine } from '../output.ts';
 import { printErrors, printProblems } from '../problems.ts';
 import { onInterrupt, toldWhileWaiting } from '../reading.ts';
+import { stderrLog } from '../stderr-log.ts';
 import { errorText } from '../../lib/error-text.ts';
 
 /** Writes a workflow file. Asks for what is missing, but only a person at a terminal. */
@@ -131,16 +132,11 @@ async function tokenOf(args: Args, kind: KindFacts, answer: Answer): Promise<str
 }
 
 function trackerFault(tracker: string): string | null {
-  return kindNamed(tracker) === null ? unknownName('tracker', tracker.toLowerCase(), TRACKER_NAMES) : null;
+  return kindNamed(tracker) === null ? notOneOf('tracker', tracker.toLowerCase(), TRACKER_NAMES) : null;
 }
 
 function agentFault(agent: string): string | null {
-  return AGENT_NAMES.includes(agent) ? null : unknownName('agent', agent, AGENT_NAMES);
-}
-
-function unknownName(flag: string, name: string, known: readonly string[]): string {
-  const near = nearestWord(name, known);
-  return `--${flag} must be one of ${known.join(', ')}, got "${name}"${near === null ? '' : `, did you mean "${near}"?`}`;
+  return AGENT_NAMES.includes(agent) ? null : notOneOf('agent', agent, AGENT_NAMES);
 }
 
 /** The repository of a project on a forge: beside the API, whatever the address of that ends with. */
@@ -194,11 +190,10 @@ function warnOfMissing(board: Board, { active, terminal, handoff }: Pick<Answers
   );
   const isLabel = board.what === 'labels';
   for (const name of absent) {
-    const near = nearestWord(
+    const hint = didYouMean(
       name,
       board.states.map((state) => state.name),
     );
-    const hint = near === null ? '' : `; did you mean "${near}"?`;
     const made = board.createsMissing ? ' (it is made when it is first needed)' : isLabel ? ' (foray doctor --fix makes it)' : '';
     process.stderr.write(`foray: the tracker has no ${isLabel ? 'label' : 'state'} "${name}"${hint}${made}\n`);
   }
@@ -223,8 +218,7 @@ function listOf(text: string | null): readonly string[] | null {
 }
 
 function deps(mask: (text: string) => string) {
-  const logger = createLog({ level: 'warn', format: 'text', write: (line) => process.stderr.write(line), now: Date.now, mask });
-  return { version: FORAY_VERSION, clock: { now: Date.now }, logger };
+  return { version: FORAY_VERSION, clock: { now: Date.now }, logger: stderrLog({ level: 'warn', format: 'text', mask }) };
 }
 
 function fail(message: string): number {
