@@ -1,4 +1,6 @@
 import type { RunningDaemon } from '../app/daemon/daemon.ts';
+import type { Logger } from '../ports/runtime.ts';
+import { onSignals } from './signals.ts';
 
 /**
  * Runs the service to its end. Null where it ended as asked, or what it failed of: an interrupted start-up is what was
@@ -19,4 +21,28 @@ export async function untilStopped(
     if (interrupted.aborted && !isStarted) return null;
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/** The same until somebody interrupts it: the first signal stops it, or its start, and the second ends it at once. */
+export async function untilInterrupted(
+  start: (interrupted: AbortSignal) => Promise<RunningDaemon>,
+  logger: Pick<Logger, 'info' | 'warn'>,
+): Promise<Error | null> {
+  const interrupted = new AbortController();
+  let daemon: RunningDaemon | null = null;
+  const signals = onSignals({
+    stop(signal) {
+      logger.info('stopping', { signal });
+      interrupted.abort(new Error(`interrupted by ${signal}`));
+      daemon?.stop();
+    },
+    force(signal, code) {
+      logger.warn('stopping at once', { signal });
+      daemon?.kill();
+      process.exit(code);
+    },
+  });
+  const failure = await untilStopped(async () => (daemon = await start(interrupted.signal)), interrupted.signal);
+  signals.release();
+  return failure;
 }

@@ -3,8 +3,7 @@ import { startDemo } from '../../app/demo/demo.ts';
 import { createSteadyClock } from '../../lib/steady-clock.ts';
 import { createLog } from '../../lib/log.ts';
 import { logOutput } from '../../lib/log-output.ts';
-import { onSignals } from '../signals.ts';
-import { untilStopped } from '../until-stopped.ts';
+import { untilInterrupted } from '../until-stopped.ts';
 
 /** Shows the service at work without any account or file. */
 export async function demo(args: { readonly port: number }): Promise<number> {
@@ -16,26 +15,13 @@ export async function demo(args: { readonly port: number }): Promise<number> {
     now: Date.now,
     mask: (text) => text,
   });
-  const interrupted = new AbortController();
-  let running: RunningDaemon | null = null;
-  const signals = onSignals({
-    stop(signal) {
-      interrupted.abort(new Error(`interrupted by ${signal}`));
-      running?.stop();
-    },
-    force(_signal, code) {
-      running?.kill();
-      process.exit(code);
-    },
-  });
   const options = { env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger };
-  const start = async (): Promise<RunningDaemon> => {
-    running = await startDemo({ ...options, interrupted: interrupted.signal });
+  const start = async (interrupted: AbortSignal): Promise<RunningDaemon> => {
+    const running = await startDemo({ ...options, interrupted });
     process.stdout.write(`Dashboard: ${running.url ?? ''}\nMade-up issues move by themselves. Stop with Ctrl+C.\n`);
     return running;
   };
-  const failure = await untilStopped(start, interrupted.signal);
-  signals.release();
+  const failure = await untilInterrupted(start, logger);
   if (failure !== null) throw failure;
   return 0;
 }

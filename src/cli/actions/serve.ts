@@ -6,8 +6,7 @@ import { createSteadyClock } from '../../lib/steady-clock.ts';
 import type { RunSettings } from '../run-settings.ts';
 import { openLog } from '../logging.ts';
 import { openWorkflow } from '../problems.ts';
-import { onSignals } from '../signals.ts';
-import { untilStopped } from '../until-stopped.ts';
+import { untilInterrupted } from '../until-stopped.ts';
 
 /** Runs the service until it is interrupted. */
 export async function serve(args: RunSettings): Promise<number> {
@@ -15,30 +14,13 @@ export async function serve(args: RunSettings): Promise<number> {
   if (!workflow) return 1;
   const { logger, secrets } = openLog(args, workflow.settings);
   secrets.add(workflow.secrets);
-  const interrupted = new AbortController();
-  let daemon: RunningDaemon | null = null;
-  const signals = onSignals({
-    stop(signal) {
-      logger.info('stopping', { signal });
-      interrupted.abort(new Error(`interrupted by ${signal}`));
-      daemon?.stop();
-    },
-    force(signal, code) {
-      logger.warn('stopping at once', { signal });
-      daemon?.kill();
-      process.exit(code);
-    },
-  });
   const clock = createSteadyClock();
   const options = { workflow, env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
-  const shared = { ...options, interrupted: interrupted.signal };
-  const start = async (): Promise<RunningDaemon> =>
-    (daemon =
-      workflow.settings.storeUrl === null
-        ? await startDaemon({ ...shared, reign: null })
-        : await (await import('../../app/standby/shared-daemon.ts')).startSharedDaemon(shared));
-  const failure = await untilStopped(start, interrupted.signal);
-  signals.release();
+  const start = async (interrupted: AbortSignal): Promise<RunningDaemon> =>
+    workflow.settings.storeUrl === null
+      ? startDaemon({ ...options, interrupted, reign: null })
+      : (await import('../../app/standby/shared-daemon.ts')).startSharedDaemon({ ...options, interrupted });
+  const failure = await untilInterrupted(start, logger);
   endWithin(LAST_RECORDS_MS);
   if (failure !== null) {
     logger.error('foray failed', { error: failure.message, ...placeOfFailure(failure, workflow) });
