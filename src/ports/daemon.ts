@@ -40,7 +40,7 @@ export interface Daemon {
   leader?(): LeadershipView;
   isDraining(): boolean;
   /** The three checks of readiness, run now. */
-  checkReadiness(signal: AbortSignal): Promise<Readiness>;
+  checkReadiness(): Promise<Readiness>;
   readonly chronicle: Chronicle;
   /** What is kept over restarts, by subject. */
   readonly notes: Pick<Store, 'addNotes' | 'listNotes'>;

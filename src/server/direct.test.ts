@@ -7,7 +7,7 @@ import { createSite, type Site } from './routes.ts';
 
 const open: Listening[] = [];
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.kill()));
+  await Promise.all(open.splice(0).map((server) => server.stop()));
 });
 
 function siteOf(options = {}): Site {

@@ -58,7 +58,7 @@ async function check(daemon: Daemon, gone: AbortSignal): Promise<Readiness> {
   const signal = AbortSignal.any([gone, over.signal]);
   const late = setTimeout(() => over.abort(new Error(`no answer within ${READINESS_TIMEOUT_MS} ms`)), READINESS_TIMEOUT_MS);
   try {
-    return await Promise.race([daemon.checkReadiness(signal), rejectWhen(signal)]);
+    return await Promise.race([daemon.checkReadiness(), rejectWhen(signal)]);
   } catch (error) {
     daemon.logger.warn('readiness check failed', { error: String(error) });
     return NOTHING_READY;

@@ -80,7 +80,7 @@ describe('the dashboard in a browser', () => {
     expect(await page.evaluate("getComputedStyle(document.querySelector('main')).filter")).toBe('grayscale(1)');
     daemon.current = aSnapshot({ running: [aRunning('ENG-9')] });
     const again = await serve(daemon, server.port);
-    afterwards(() => again.kill());
+    afterwards(() => again.stop());
     await page.getByRole('row', { name: /ENG-9/ }).waitFor();
     await page.locator('#stream[data-state=live]').waitFor();
   });

@@ -34,7 +34,7 @@ export interface Visit {
 export async function visit(daemon: FakeDaemon, options: BrowserContextOptions & AppOptions = {}, path = '/'): Promise<Visit> {
   const { token = null, ...context } = options;
   const server = await serve(daemon, 0, { token });
-  cleanUps.push(() => server.kill());
+  cleanUps.push(() => server.stop());
   const opened = await browser.newContext(context);
   cleanUps.push(() => opened.close());
   const page = await opened.newPage();

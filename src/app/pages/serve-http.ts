@@ -55,7 +55,7 @@ export async function serveHttp(
     return createSite(daemon, metrics, doors);
   };
   let doors = doorsOf(place.server, host);
-  const server = await listenAgain((at) => listen(siteOf(doors), at, { host }), port, place.kept);
+  const server = await listenAgain((at) => listen(siteOf(doors), at, host), port, place.kept);
   releasers.push(() => server.stop());
   const tell = (fault: unknown): void => daemon.logger.error('the pages could not be loaded', { error: String(fault) });
   releasers.push(whenQuiet(daemon.notices, [...PIECES, () => server.warmUp().catch(tell)]));

@@ -21,11 +21,6 @@ const LIMITS = {
 /** Nothing went either way for this long: the client does not read what it asked for, or went without a word. */
 const SILENCE_MS = 45_000;
 
-export interface ListenOptions {
-  readonly host?: string;
-  readonly signal?: AbortSignal | undefined;
-}
-
 export interface Listening {
   /** Loads what answers, so that no request waits for it. */
   warmUp(): Promise<void>;
@@ -35,18 +30,15 @@ export interface Listening {
   readonly port: number;
   /** Ends event streams and idle connections at once, lets requests under way finish shortly. */
   stop(): Promise<void>;
-  /** Cuts everything off. */
-  kill(): Promise<void>;
 }
 
 type LoadSite = () => Promise<Site>;
 
 /**
- * Serves the site, on loopback unless another host is given. An aborted signal stops it. The port is bound first, so that
- * one that is taken is told at once; the site is loaded when it is needed.
+ * Serves the site, on loopback unless another host is given. The port is bound first, so that one that is taken is told at
+ * once; the site is loaded when it is needed.
  */
-export async function listen(site: LoadSite, port: number, { host = LOOPBACK, signal }: ListenOptions = {}): Promise<Listening> {
-  signal?.throwIfAborted();
+export async function listen(site: LoadSite, port: number, host: string = LOOPBACK): Promise<Listening> {
   const stopping = new AbortController();
   const answering = createAnswering(site, stopping.signal);
   // A request without a Host gets what any host gets that is not ours; Node would say nothing but 400.
@@ -57,22 +49,20 @@ export async function listen(site: LoadSite, port: number, { host = LOOPBACK, si
   await bind(server, host, port);
 
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
-  const end = async (graceMs: number): Promise<void> => {
+  const stop = async (): Promise<void> => {
     stopping.abort();
     if (server.listening) server.close();
     connections.endIdle();
     // A connection becomes idle when its last answer is out, and would then be kept for a next request.
     const sweep = setInterval(() => connections.endIdle(), SWEEP_MS);
-    const late = setTimeout(() => server.closeAllConnections(), graceMs);
+    const late = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
     await closed;
     clearInterval(sweep);
     clearTimeout(late);
   };
-  const stop = () => end(STOP_GRACE_MS);
-  signal?.addEventListener('abort', () => void stop(), { once: true });
   const warmUp = async (): Promise<void> => void (await answering.load());
   const { port: bound } = server.address() as AddressInfo;
-  return { port: bound, warmUp, replace: answering.replace, stop, kill: () => end(0) };
+  return { port: bound, warmUp, replace: answering.replace, stop };
 }
 
 interface Answering {
