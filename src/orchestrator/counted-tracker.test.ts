@@ -7,7 +7,7 @@ it.each<[what: string, facts: Partial<Tracker>, operation: TrackerOperation]>([
   ['that is the first page of the first poll counts as that poll', { provesByPoll: true }, 'fetch_candidates'],
 ])('a preflight %s', async (_, facts, operation) => {
   const counted: TrackerOperation[] = [];
-  const tracker = countRequests({ ...facts, preflight: async () => {} } as Tracker, (name, _isLocal, call) => {
+  const tracker = countRequests({ ...facts, preflight: async () => {} } as Tracker, ({ operation: name }, call) => {
     counted.push(name);
     return call();
   });
@@ -17,5 +17,5 @@ it.each<[what: string, facts: Partial<Tracker>, operation: TrackerOperation]>([
 
 it('tells of itself what the tracker does', () => {
   const facts = { kind: 'nsproject', obeysComments: true, movesInSteps: true, finishedAreCostly: true } as const;
-  expect(countRequests({ ...facts } as unknown as Tracker, (_name, _isLocal, call) => call())).toMatchObject(facts);
+  expect(countRequests({ ...facts } as unknown as Tracker, (_asked, call) => call())).toMatchObject(facts);
 });

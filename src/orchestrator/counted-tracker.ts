@@ -1,13 +1,19 @@
 import type { Person } from '../domain/model/issue.ts';
 import type { PreflightOptions, Tracker, TrackerOperation } from '../ports/tracker.ts';
 
+interface AskedOperation {
+  readonly operation: TrackerOperation;
+  /** No request is made for it. */
+  readonly isLocal: boolean;
+}
+
 /** Runs a call as part of an operation, so that its requests count for that one. */
-export type During = <T>(operation: TrackerOperation, isLocal: boolean, call: () => Promise<T>) => Promise<T>;
+export type During = <T>(asked: AskedOperation, call: () => Promise<T>) => Promise<T>;
 
 /** The same tracker, with every request counted for the operation that made it. */
 export function countRequests(tracker: Tracker, during: During): Tracker {
   const counted = <T>(operation: TrackerOperation, call: () => Promise<T>): Promise<T> =>
-    during(operation, tracker.isLocal === true, call);
+    during({ operation, isLocal: tracker.isLocal === true }, call);
   const { labels, blockers, people } = tracker;
   return {
     // What the kind tells of itself must not get lost on the way.

@@ -101,12 +101,15 @@ async function labellingOf(
   }
 }
 
+/** Who it is about, where anybody is. */
+type Asked = Person | null | undefined;
+
 interface KnownPeople {
   /** Whether a request is needed to know. */
   mustAsk(person: Person): boolean;
-  known(person: Person | null | undefined, signal: AbortSignal): Promise<Person | null>;
+  known(person: Asked, signal: AbortSignal): Promise<Person | null>;
   /** The same; what may heal fails instead, so that a comment is not left out by chance. */
-  certain(person: Person | null | undefined, signal: AbortSignal): Promise<Person | null>;
+  certain(person: Asked, signal: AbortSignal): Promise<Person | null>;
   /** Our own account, or null where the tracker does not tell. What may heal fails instead: a digest with our own words in it stays. */
   self(signal: AbortSignal): Promise<string | null>;
 }
@@ -135,7 +138,7 @@ function createPeople(people: People | undefined, { clock, logger }: ScreenDeps)
     memory.keep(person.id, mayWrite);
     return { ...person, mayWrite };
   };
-  const learn = async (person: Person | null | undefined, isNeeded: boolean, signal: AbortSignal): Promise<Person | null> => {
+  const learn = async (person: Asked, { isNeeded }: { isNeeded: boolean }, signal: AbortSignal): Promise<Person | null> => {
     if (!person) return null;
     try {
       return await ask(person, signal);
@@ -149,8 +152,8 @@ function createPeople(people: People | undefined, { clock, logger }: ScreenDeps)
   };
   return {
     mustAsk: ({ id, mayWrite }) => mayWrite === null && people?.mayWrite !== undefined && memory.recall(id) === undefined,
-    known: (person, signal) => learn(person, false, signal),
-    certain: (person, signal) => learn(person, true, signal),
+    known: (person, signal) => learn(person, { isNeeded: false }, signal),
+    certain: (person, signal) => learn(person, { isNeeded: true }, signal),
     async self(signal) {
       if (own !== null || !people) return own;
       try {

@@ -47,8 +47,12 @@ async function setUp() {
 
 it('every page and every failure counts as a request of its operation', async () => {
   const { meter, http, facts } = await setUp();
-  await meter.during('fetch_candidates', false, () => http.getRecords(z.number(), { path: '/list' }, never));
-  await meter.during('transition', false, () => http.send('GET', { path: '/broken' }, never)).catch(() => {});
+  await meter.during({ operation: 'fetch_candidates', isLocal: false }, () =>
+    http.getRecords(z.number(), { path: '/list' }, never),
+  );
+  await meter
+    .during({ operation: 'transition', isLocal: false }, () => http.send('GET', { path: '/broken' }, never))
+    .catch(() => {});
   expect(facts('tracker:request:made')).toEqual([
     ...Array.from({ length: 3 }, () => ({ operation: 'fetch_candidates', result: 'success' })),
     { operation: 'transition', result: 'error' },
@@ -58,17 +62,18 @@ it('every page and every failure counts as a request of its operation', async ()
 it('a request outside of any operation is the forge, and a local call counts by itself', async () => {
   const { meter, http, facts } = await setUp();
   await http.send('GET', { path: '/list' }, never);
-  await meter.during('fetch_issue', true, async () => 1);
+  await meter.during({ operation: 'fetch_issue', isLocal: true }, async () => 1);
   expect(facts('forge:request:made')).toEqual([{ kind: 'k', result: 'success' }]);
   expect(facts('tracker:request:made')).toEqual([{ operation: 'fetch_issue', result: 'success' }]);
 });
 
 it('what is left is told at the end of an operation, with what a poll takes of it', async () => {
   const { meter, http, facts } = await setUp();
-  const poll = () => meter.during('fetch_candidates', false, () => http.getRecords(z.number(), { path: '/list' }, never));
+  const poll = () =>
+    meter.during({ operation: 'fetch_candidates', isLocal: false }, () => http.getRecords(z.number(), { path: '/list' }, never));
   await poll();
   await poll();
-  await meter.during('comment', false, async () => {});
+  await meter.during({ operation: 'comment', isLocal: false }, async () => {});
   const quota = { kind: 'k', resource: 'requests', rule: 'hold', limit: 100, resetAt: 4_000_000_000_000, pollCost: 3 };
   expect(facts('tracker:quotas:read')).toEqual([
     { quotas: [{ ...quota, remaining: 97 }] },
@@ -78,6 +83,6 @@ it('what is left is told at the end of an operation, with what a poll takes of i
 
 it('a budget that no poll used has no cost of a poll', async () => {
   const { meter, http, facts } = await setUp();
-  await meter.during('preflight', false, () => http.send('GET', { path: '/list' }, never));
+  await meter.during({ operation: 'preflight', isLocal: false }, () => http.send('GET', { path: '/list' }, never));
   expect(facts('tracker:quotas:read')).toMatchObject([{ quotas: [{ pollCost: null }] }]);
 });

@@ -1,17 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Notice } from '../../domain/model/notice.ts';
 import type { Quota } from '../../domain/model/quota.ts';
+import type { During } from '../../orchestrator/counted-tracker.ts';
 import type { QuotaReading, RequestMeter } from '../../ports/runtime.ts';
 import type { TrackerOperation } from '../../ports/tracker.ts';
 
 /** Counts the requests of each operation, and keeps what the remotes say is left. */
 export interface OperationMeter extends RequestMeter {
   /** What is asked for within the call belongs to the operation. */
-  during<T>(operation: TrackerOperation, isLocal: boolean, call: () => Promise<T>): Promise<T>;
+  readonly during: During;
 }
 
 /** For commands that count nothing. */
-export const NO_METER: OperationMeter = { made: () => {}, left: () => {}, during: (_operation, _isLocal, call) => call() };
+export const NO_METER: OperationMeter = { made: () => {}, left: () => {}, during: (_asked, call) => call() };
 
 /** What a poll consists of: what these take is what a poll costs. */
 const POLL: ReadonlySet<TrackerOperation> = new Set(['fetch_candidates', 'fetch_states_by_ids', 'fetch_blockers']);
@@ -42,7 +43,7 @@ export function createRequestMeter(announce: (notice: Notice) => void): Operatio
       readings.set(key, reading);
       isNew = true;
     },
-    async during(operation, isLocal, call) {
+    async during({ operation, isLocal }, call) {
       const tell = (result: 'success' | 'error'): void => {
         if (isLocal) announce({ name: 'tracker:request:made', facts: { operation, result } });
         tellReadings();

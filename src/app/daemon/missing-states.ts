@@ -73,7 +73,7 @@ async function findMissing(workflow: GoodWorkflow, provider: ReadingDeps, signal
   try {
     const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
     const read = () => readBoard(tracker, providerDeps(path, provider), patience);
-    const board = await provider.meter.during('preflight', false, read);
+    const board = await provider.meter.during({ operation: 'preflight', isLocal: false }, read);
     return written.flatMap((named): readonly Problem[] => {
       const missing = missingState(named.name, board);
       if (missing === null) return [];

@@ -13,7 +13,7 @@ import { requireGood, WorkflowFault, type GoodWorkflow } from '../workflow.ts';
 export async function examine(
   loaded: LoadedWorkflow,
   deps: SurveyDeps,
-  fix: boolean,
+  { fix }: { readonly fix: boolean },
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const environment = checkEnvironment();
@@ -31,7 +31,7 @@ export async function examine(
     ...(await checkPort(workflow)),
     ...(await checkGit(workflow)),
     ...(await checkRepo(workflow, deps, signal)),
-    ...(await diagnoseTracker(workflow, deps, fix, signal)),
+    ...(await diagnoseTracker(workflow, deps, { fix }, signal)),
   ];
 }
 

@@ -29,7 +29,7 @@ import { errorText } from '../../lib/error-text.ts';
 export async function diagnoseTracker(
   workflow: GoodWorkflow,
   deps: SurveyDeps,
-  fix: boolean,
+  { fix }: { readonly fix: boolean },
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const { tracker } = workflow.settings;

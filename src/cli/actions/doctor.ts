@@ -22,7 +22,7 @@ export async function showFindings({ workflowPath, fix, asJson }: DoctorSettings
   const deps = { env: { ...process.env }, version: FORAY_VERSION, clock: { now: Date.now }, logger, secrets };
   const findings = secrets.maskDeep(
     await toldWhileWaiting(
-      examine(loaded, deps, fix, onInterrupt()),
+      examine(loaded, deps, { fix }, onInterrupt()),
       'still looking: the tracker, or a program, takes its time to answer',
     ),
   );

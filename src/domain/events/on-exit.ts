@@ -48,7 +48,7 @@ export function judgeExit(state: State, live: Live, exit: RunExit): Verdict {
   const stopped = stopping === null ? null : afterStop(stopping, state, live, exit);
   if (stopped) return stopped;
   if (exit.kind === 'normal') return afterNormalExit(state, live, exit);
-  if (isOver(state, live)) return released('the issue is terminal', true);
+  if (isOver(state, live)) return OVER;
   const fault = exit.fault ?? { kind: 'internal_error', message: 'the run ended without saying why', consequence: 'back-off' };
   return { then: 'retry', fault };
 }
@@ -69,7 +69,7 @@ function operatorOf(state: State, live: Live): string | null {
 }
 
 function parkedByOperator(state: State, live: Live): Verdict {
-  if (isOver(state, live)) return released('the issue is terminal', true);
+  if (isOver(state, live)) return OVER;
   return { then: 'park', reason: 'stopped_by_operator', detail: stoppedBy(operatorOf(state, live) ?? '') };
 }
 
@@ -79,11 +79,9 @@ function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit):
     case 'terminal':
     case 'inactive':
       // A stop takes a while: the issue may have been moved again, and one that is open keeps its workspace.
-      return isOver(state, live)
-        ? released('the issue is terminal', true)
-        : released(`the issue moved to "${live.issue.state}"`, false);
+      return isOver(state, live) ? OVER : released(`the issue moved to "${live.issue.state}"`);
     case 'vanished':
-      return released('the tracker no longer gives the issue a state', false);
+      return released('the tracker no longer gives the issue a state');
     case 'stalled':
       return retry('turn_stalled', `no sign of life for ${agent.stallTimeoutMs} ms (agent.stall_timeout_ms)`);
     case 'tool_timeout':
@@ -112,11 +110,11 @@ function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit):
 function afterNormalExit(state: State, live: Live, exit: RunExit): Verdict {
   const { handoffState, noChangeState, activeStates } = settingsFor(state, live.issue.id).tracker;
   const moved = reasonToStop(state, live, live.issue.state);
-  if (moved === 'terminal') return released('the issue is terminal', true);
+  if (moved === 'terminal') return OVER;
   const word = exit.status?.word ?? null;
   if (word === 'blocked') return { then: 'park', reason: 'blocked', detail: exit.status?.statement ?? '' };
-  if (moved !== null) return released(`the issue moved to "${live.issue.state}"`, false);
-  if (!stateIn(activeStates, live.issue.state)) return released('the reaction ended', false);
+  if (moved !== null) return released(`the issue moved to "${live.issue.state}"`);
+  if (!stateIn(activeStates, live.issue.state)) return released('the reaction ended');
   const target = word === 'no-change-needed' ? (noChangeState ?? handoffState) : handoffState;
   if (target !== null) return { then: 'hand-off', target };
   if (word !== null) return { then: 'park', reason: 'needs_review', detail: exit.status?.statement ?? '' };
@@ -177,7 +175,7 @@ function postStatement(draft: Draft, live: Live, exit: RunExit): void {
 function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Verdict): void {
   switch (verdict.then) {
     case 'hand-off':
-      handOff(draft, claim, { runId: claim.runId, target: verdict.target }, false);
+      handOff(draft, claim, { runId: claim.runId, target: verdict.target }, { begun: false });
       return;
     case 'continue':
       wait(draft, claim, { trigger: 'continuation', delayMs: CONTINUATION_MS, error: '', keepSession: true, failures: 0 });
@@ -214,15 +212,23 @@ export const RESTART_ERROR = 'the run was cut short by a restart of the service'
 /** The same where it may still go on for a while: its issue must wait. */
 export const NEW_LEADER_ERROR = 'the run was cut short by a change of leader';
 
-/** Moves a claim to the handoff: durable before the tracker is asked. */
-export function handOff(draft: Draft, claim: Omit<RunningClaim, 'phase'>, handoff: Handoff, begun: boolean): void {
+/** Moves a claim to the handoff: durable before the tracker is asked. An earlier try of one that was `begun` may have got half way. */
+export function handOff(
+  draft: Draft,
+  claim: Omit<RunningClaim, 'phase'>,
+  handoff: Handoff,
+  { begun }: { readonly begun: boolean },
+): void {
   const { issue, attempt, failures, refusals, sessionId } = claim;
   putClaim(draft, { phase: 'handing-off', issue, attempt, failures, refusals, sessionId, since: draft.now, handoff });
   ask(draft, { do: 'hand-off', issue, handoff, settings: settingsFor(draft.state, issue.id), begun });
 }
 
-function released(reason: string, terminal: boolean): Verdict {
-  return { then: 'release', reason, terminal };
+const OVER: Verdict = { then: 'release', reason: 'the issue is terminal', terminal: true };
+
+/** Of an issue that goes on without us. */
+function released(reason: string): Verdict {
+  return { then: 'release', reason, terminal: false };
 }
 
 function retry(kind: string, detail: string): Verdict {

@@ -39,7 +39,7 @@ export function fireDueRetries(draft: Draft): void {
         draft,
         { ...claim, runId: claim.then.handoff.runId, trigger: 'error', reaction: null, stoppedBy: null },
         claim.then.handoff,
-        true,
+        { begun: true },
       );
     else if (!mayBegin(draft.state, claim)) dropUnlooked(draft, claim);
     else if (mayRead(draft.state, claim)) ask(draft, { do: 'read-issue', issueId: claim.issue.id });

@@ -150,7 +150,7 @@ export class ScmConflictError extends Error {
   /** The forge took the order without merging at once, or the request could not be read again: it may be merged, or be yet. */
   readonly isUnsure: boolean;
 
-  constructor(detail: string, alreadyMerged: boolean, { isBusy = false, isUnsure = false } = {}) {
+  constructor(detail: string, { alreadyMerged = false, isBusy = false, isUnsure = false } = {}) {
     super(`scm: scm_conflict_error: ${detail}`);
     this.name = 'ScmConflictError';
     this.alreadyMerged = alreadyMerged;

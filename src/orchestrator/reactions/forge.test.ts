@@ -76,8 +76,8 @@ describe('what the forge says of the token', () => {
 });
 
 describe('a merge', () => {
-  const REFUSED = new ScmConflictError('405', false);
-  const ACCEPTED = new ScmConflictError('its state is "locked"', false, { isUnsure: true });
+  const REFUSED = new ScmConflictError('405');
+  const ACCEPTED = new ScmConflictError('its state is "locked"', { isUnsure: true });
   const failed = (kind: TrackerErrorKind, status: number) =>
     new TrackerError({ kind, method: 'PUT', path: '/merge', detail: `status ${status}`, status });
   const CUT_OFF = failed('tracker_transport_error', 504);
@@ -97,7 +97,7 @@ describe('a merge', () => {
     ['taken and merged', ACCEPTED, MERGED, { kind: 'merged' }],
     ['taken, and unreadable', ACCEPTED, AWAY, { kind: 'refused', unsure: true }],
     ['refused, which the adapter has read again', REFUSED, AWAY, { kind: 'refused', unsure: false }],
-    ['refused, and merged all the same', new ScmConflictError('405', true), AWAY, { kind: 'merged' }],
+    ['refused, and merged all the same', new ScmConflictError('405', { alreadyMerged: true }), AWAY, { kind: 'merged' }],
   ])('that is %s', async (_name, error, readMergeStatus, outcome) => {
     const merge = () => Promise.reject(error);
     const forge = forgeWith({ enqueue: async () => false, merge, readMergeStatus });

@@ -106,7 +106,7 @@ function conflictOf(request: RequestKey, order: MergeOrder, refusal: Refusal, no
   const isBusy = refusal.status === 405 && BUSY.test(refusal.detail) && isAsExpected(now, order);
   // A success of another kind is an order that was taken.
   const isUnsure = now === null || refusal.status < 300;
-  return new ScmConflictError(detail, now?.merged === true, { isBusy, isUnsure });
+  return new ScmConflictError(detail, { alreadyMerged: now?.merged === true, isBusy, isUnsure });
 }
 
 function situationOf(now: MergeStatus | null, order: MergeOrder): string {

@@ -20,12 +20,15 @@ export async function merge(
     const { merged, sha, message } = await context.routes.merge(request, order, signal);
     if (merged) return { mergeCommitSha: sha };
     const detail = `${nameOf(request)} was not merged: ${message || 'no reason was given'}`;
-    throw new ScmConflictError(detail, false, { isUnsure: true });
+    throw new ScmConflictError(detail, { isUnsure: true });
   } catch (error) {
     if (!(error instanceof TrackerError) || !REFUSALS.includes(error.status)) throw error;
     const merged = await isMergedNow(context, request, signal);
     const why = merged === true ? 'somebody else merged it before' : error.detail;
-    throw new ScmConflictError(`${nameOf(request)} was not merged: ${why}`, merged === true, { isUnsure: merged === null });
+    throw new ScmConflictError(`${nameOf(request)} was not merged: ${why}`, {
+      alreadyMerged: merged === true,
+      isUnsure: merged === null,
+    });
   }
 }
 
@@ -57,7 +60,7 @@ export async function enqueue(
     return true;
   } catch (error) {
     if (!(error instanceof TrackerError) || error.kind !== 'tracker_api_error' || error.isLimit) throw error;
-    throw new ScmConflictError(`${nameOf(request)} was not put into the merge queue: ${error.detail}`, false);
+    throw new ScmConflictError(`${nameOf(request)} was not put into the merge queue: ${error.detail}`);
   }
 }
 

@@ -34,7 +34,7 @@ export async function merge(context: RequestContext, order: MergeOrder, signal: 
   if (isMerged(answer)) return { mergeCommitSha: mergeCommitOf(answer) };
   // Such as `locked`, while the remote merges.
   const detail = `${nameOf(context)} was not merged, its state is ${JSON.stringify(answer.state ?? null)}`;
-  throw new ScmConflictError(detail, false, { isUnsure: true });
+  throw new ScmConflictError(detail, { isUnsure: true });
 }
 
 /** Enters the merge train where the project has them; false where it has none. */
@@ -65,7 +65,7 @@ async function refusalOf(context: RequestContext, error: unknown, signal: AbortS
   if (status === 405 || status === 409) {
     const merged = await isMergedByNow(context, signal);
     const why = `${nameOf(context)} was not merged: ${detail}${merged === true ? '; somebody else merged it already' : ''}`;
-    return new ScmConflictError(why, merged === true, { isUnsure: merged === null });
+    return new ScmConflictError(why, { alreadyMerged: merged === true, isUnsure: merged === null });
   }
   if (status === 401 || status === 403) return withBothCauses(context, error);
   return error;
