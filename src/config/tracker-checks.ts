@@ -70,7 +70,7 @@ function checkRequired(tracker: ReadTracker, key: ConnectionKey, required: boole
 /** A name that is taken for the value itself is found out only when the tracker knows no such project or host. */
 function checkReplaced({ provider, section }: ReadTracker, key: 'endpoint' | 'project'): readonly Problem[] {
   // It reads neither.
-  if (provider.kind === 'file') return [];
+  if (provider.place !== undefined) return [];
   const note = literalNote(section[key], provider.expansion[key]);
   return note === null ? [] : [problem('warning', `tracker.${key}.not_expanded`, `tracker.${key}: ${note}`, key)];
 }
@@ -95,10 +95,9 @@ function checkActiveStates({ states, section, provider }: ReadTracker): readonly
   ];
 }
 
-// The other kinds judge an overlap in their own words and severity.
-function checkOverlap(tracker: ReadTracker): readonly Problem[] {
-  if (tracker.provider.kind !== 'file') return [];
-  return overlapOf(tracker.states).map((state) =>
+function checkOverlap({ provider, states }: ReadTracker): readonly Problem[] {
+  if (provider.refusesOverlap !== true) return [];
+  return overlapOf(states).map((state) =>
     problem(
       'error',
       'tracker.states',

@@ -48,7 +48,7 @@ export function trackerSettings(
   const { comments } = section;
   const project = valueOf(connection.project);
   const endpoint = valueOf(connection.endpoint) || provider.defaults.endpoint;
-  const place = provider.locate?.(options ?? {}, workflowDir);
+  const place = provider.place?.locate(options ?? {}, workflowDir);
   return {
     kind: provider.kind,
     name: writtenName(provider, section.kind),

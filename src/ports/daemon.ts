@@ -2,6 +2,7 @@ import type { Snapshot } from '../domain/views/snapshot.ts';
 import type { ProblemFacts } from '../domain/model/problem.ts';
 import type { OperatorAnswer, OperatorRequest } from '../domain/model/operator.ts';
 import type { NoticeBus } from './events.ts';
+import type { ProviderFacts } from './provider.ts';
 import type { HostView } from './runner.ts';
 import type { Clock, Logger } from './runtime.ts';
 import type { Store } from './store.ts';
@@ -23,8 +24,8 @@ export interface Daemon {
   whenChanged?(listener: () => void): () => void;
   /** Something may have changed at the tracker or forge: the next poll and looks come sooner. */
   hint(): void;
-  /** The canonical kinds of tracker and forge that are watched. */
-  watchedKinds(): readonly string[];
+  /** Of the tracker and the forge that are watched: by which names webhooks of theirs come, and how these are known. */
+  watchedKinds(): readonly WatchedKind[];
   /** The identity of the tracker at work that has something of an issue of this name; of the watched one where none has. */
   trackerOf(identifier: string): string;
   /** Asks for something as an operator; `by` says who. The answer comes when it has been stored. */
@@ -46,6 +47,8 @@ export interface Daemon {
   readonly notes: Pick<Store, 'addNotes' | 'listNotes'>;
   readonly history: Pick<Store, 'listRuns' | 'findRun' | 'totals' | 'statistics'>;
 }
+
+export type WatchedKind = Pick<ProviderFacts, 'kind' | 'aliases' | 'webhook'>;
 
 export interface Refresh {
   readonly queued: boolean;

@@ -31,8 +31,8 @@ export interface ProviderFacts {
     /** False: an omitted `active_states` dispatches nothing, the defaults only derive states. */
     readonly activeStatesGateDispatch: boolean;
   };
-  /** Where the issues are, for a kind that has neither endpoint nor project: the one name of that place. */
-  locate?(options: Readonly<Record<string, unknown>>, workflowDir: string): string;
+  /** Where the issues are, for a kind that has neither endpoint nor project. */
+  readonly place?: PlaceFacts;
   /** Strict schema of the kind's own top-level block (without the role keys shared by all, see ScmBlock). */
   readonly options: ZodType<Readonly<Record<string, unknown>>>;
   /** The kind's own checks, in the documented order. Generic checks (required keys, state collisions) ran before. */
@@ -49,6 +49,37 @@ export interface ProviderFacts {
   readonly tellsCollaborators?: boolean;
   /** An open issue without a state label is taken for one in the first active state. */
   readonly takesUnlabelled?: boolean;
+  /** A filter, as an example, that takes the issues of one label only; of a kind that takes those without one. */
+  readonly exampleFilter?: string;
+  /** A state that is active and terminal is an error of every such file; the others judge it in their own words and severity. */
+  readonly refusesOverlap?: boolean;
+  /** The variables its token is kept in by convention, the first that is set counts. */
+  readonly tokenVariables?: readonly string[];
+  /** How its token is written where that is more than the token. */
+  readonly tokenForm?: string;
+  /** Where its repositories are when no other address is given. */
+  readonly homeUrl?: string;
+  /** How its webhooks are known; absent where it sends none. */
+  readonly webhook?: WebhookFacts;
+}
+
+export interface PlaceFacts {
+  /** The key of its own block that names it. */
+  readonly key: string;
+  /** What people are asked for. */
+  readonly words: string;
+  /** The one name of that place. */
+  locate(options: Readonly<Record<string, unknown>>, workflowDir: string): string;
+}
+
+/** Of headers that are several, the first that is sent counts. */
+export interface WebhookFacts {
+  readonly signatureHeaders: readonly string[];
+  /** What stands there: the secret itself, or what HMAC-SHA256 makes of it and the body, in hexadecimal digits. */
+  readonly proof: 'secret' | 'hmac-sha256';
+  /** What stands before it. */
+  readonly prefix?: string;
+  readonly deliveryHeaders: readonly string[];
 }
 
 /** Each in words that follow the name of the key. */

@@ -16,9 +16,10 @@ const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   .map((file) => ({ file: `src/${file.split(path.sep).join('/')}`, text: readFileSync(path.join('src', file), 'utf8') }));
 
-/** Where a kind's name is written in the code. */
+/** Where a kind's name is a word of the code: a text of its own or a key. */
 function filesNaming(kind: string): readonly string[] {
-  return sources.filter(({ text }) => text.includes(`'${kind}'`)).map(({ file }) => file);
+  const named = new RegExp(`'${kind}'|[^\\w-]${kind}: [\\w'"[{]`);
+  return sources.filter(({ text }) => named.test(text)).map(({ file }) => file);
 }
 
 describe('ARCHITECTURE.md', () => {
@@ -34,10 +35,15 @@ describe('ARCHITECTURE.md', () => {
     expect(inSource.filter((file) => !known.has(file) && !folders.has(file.replace(/\/$/, '')))).toEqual([]);
   });
 
-  it.each(PROVIDERS.map(({ kind }) => kind))('a tracker is its folder and a line of the registry: %s', (kind) => {
-    const elsewhere = filesNaming(kind).filter((file) => !file.startsWith('src/providers/'));
-    // A webhook's way of signing belongs to the vendor, and its table to the server; `file` is an everyday word.
-    expect(kind === 'file' ? [] : elsewhere.filter((file) => file !== 'src/server/webhooks.ts')).toEqual([]);
+  const NAMES = PROVIDERS.flatMap(({ kind, aliases }) => [kind, ...aliases]);
+  // `file` is an everyday word.
+  it.each(NAMES.filter((name) => name !== 'file'))('a tracker is its folder and a line of the registry: %s', (name) => {
+    expect(filesNaming(name).filter((file) => !file.startsWith('src/providers/'))).toEqual([]);
+  });
+
+  it('no kind of tracker is treated in its own way elsewhere, `file` neither', () => {
+    const compared = sources.filter(({ text }) => /(?:kind|name|tracker) [!=]== 'file'/.test(text));
+    expect(compared.map(({ file }) => file).filter((file) => !file.startsWith('src/providers/'))).toEqual([]);
   });
 
   it.each(AGENT_KINDS.map(({ kind }) => kind))('an agent is its folder and a line of the registry: %s', (kind) => {

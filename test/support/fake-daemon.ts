@@ -9,6 +9,7 @@ import type { RetryView, Snapshot } from '../../src/domain/views/snapshot.ts';
 import type { HostView } from '../../src/ports/runner.ts';
 import type { Daemon, Readiness, WorkflowStatus } from '../../src/ports/daemon.ts';
 import type { NoticeBus } from '../../src/ports/events.ts';
+import { PROVIDER_FACTS } from '../../src/providers/facts.ts';
 import { keepChronicle } from '../../src/app/pages/chronicle.ts';
 import { createMemoryStore, statisticsOf } from './store/memory.ts';
 import type { LogAttributes, LogLevel } from '../../src/ports/runtime.ts';
@@ -89,7 +90,7 @@ export function createFakeDaemon(
     hosts: () => daemon.hostViews,
     hostViews: [],
     hint: () => void (daemon.hints += 1),
-    watchedKinds: () => daemon.kinds,
+    watchedKinds: () => PROVIDER_FACTS.filter(({ kind }) => daemon.kinds.includes(kind)),
     async ask(request, by) {
       daemon.asked.push({ request, by });
       daemon.onAsked?.();

@@ -5,10 +5,11 @@ import type { Settings } from '../../domain/model/settings.ts';
 import { snapshotOfAll, type Snapshot } from '../../domain/views/snapshot.ts';
 import type { Releasers } from '../../lib/releasers.ts';
 import type { Loop } from '../../orchestrator/loop.ts';
-import type { Daemon } from '../../ports/daemon.ts';
+import type { Daemon, WatchedKind } from '../../ports/daemon.ts';
 import type { NoticeBus } from '../../ports/events.ts';
 import type { Clock } from '../../ports/runtime.ts';
 import type { Store } from '../../ports/store.ts';
+import { PROVIDER_FACTS } from '../../providers/facts.ts';
 import { keepChronicle } from '../pages/chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
 import type { Reign } from '../leader/leading.ts';
@@ -156,8 +157,8 @@ function storeFaultOf(trackers: WatchedTrackers): string | null {
   );
 }
 
-export function kindsOf({ tracker, reactions }: Settings): readonly string[] {
-  return [tracker.kind, ...(reactions.connection === null ? [] : [reactions.connection.kind])];
+export function kindsOf({ tracker, reactions }: Settings): readonly WatchedKind[] {
+  return PROVIDER_FACTS.filter(({ kind }) => kind === tracker.kind || kind === reactions.connection?.kind);
 }
 
 /** A request is pending until a poll began after it; what comes meanwhile is merged with it. */

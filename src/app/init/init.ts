@@ -8,34 +8,6 @@ import type { ProviderFacts } from '../../ports/provider.ts';
 import { PROVIDER_FACTS } from '../../providers/facts.ts';
 import { workflowText, type Answers } from './workflow-text.ts';
 
-/** What is known of a tracker kind before anything is asked. */
-export interface KindFacts {
-  readonly name: string;
-  readonly needs: ProviderFacts['requires'];
-  /** The variable its token is kept in by convention. */
-  readonly tokenVariables: readonly string[];
-  /** Where an open issue without a state label is taken for one in the first active state: a filter, as an example, that leaves most of them out. */
-  readonly narrowing: string | null;
-}
-
-const TOKEN_VARIABLES: Readonly<Record<string, readonly string[]>> = {
-  github: ['FORGE_TOKEN', 'GITHUB_TOKEN'],
-  gitlab: ['GITLAB_TOKEN'],
-  gitea: ['GITEA_TOKEN', 'FORGEJO_TOKEN'],
-  jira: ['JIRA_API_KEY'],
-  linear: ['LINEAR_API_KEY'],
-};
-
-/** Issues of one label, in the query language of each kind that takes those without one. */
-const LABEL_FILTERS: Readonly<Record<string, string>> = { github: 'label:agent', gitlab: 'labels=agent' };
-
-/** The names people use, with what each needs. */
-const KINDS: readonly KindFacts[] = PROVIDER_FACTS.map(({ kind, aliases, requires, takesUnlabelled }) => {
-  const name = aliases[0] ?? kind;
-  const narrowing = takesUnlabelled === true ? (LABEL_FILTERS[name] ?? null) : null;
-  return { name, needs: requires, tokenVariables: TOKEN_VARIABLES[name] ?? [], narrowing };
-});
-
 /** Every name that people may call a tracker by, for a kind that has several each of them. */
 export const TRACKER_NAMES: readonly string[] = PROVIDER_FACTS.flatMap(({ kind, aliases }) =>
   aliases.length === 0 ? [kind] : aliases,
@@ -50,14 +22,9 @@ export function startsProgram(agent: string): boolean {
 export const AGENT_NAMES: readonly string[] = AGENT_FACTS.map(({ kind }) => kind);
 
 /** The kind of this name or alias, or null. */
-export function kindNamed(name: string): KindFacts | null {
-  const provider = providerNamed(name);
-  return provider ? (KINDS[PROVIDER_FACTS.indexOf(provider)] ?? null) : null;
-}
-
-function providerNamed(name: string): ProviderFacts | undefined {
+export function kindNamed(name: string): ProviderFacts | null {
   const wanted = name.toLowerCase();
-  return PROVIDER_FACTS.find(({ kind, aliases }) => kind === wanted || aliases.includes(wanted));
+  return PROVIDER_FACTS.find(({ kind, aliases }) => kind === wanted || aliases.includes(wanted)) ?? null;
 }
 
 export interface WorkflowDraft {
@@ -70,8 +37,7 @@ export interface WorkflowDraft {
 
 /** The workflow file for these answers, held against every check. */
 export function draftOf(file: string, answers: Answers, env: Env): WorkflowDraft {
-  const isForge = providerNamed(answers.tracker)?.roles.includes('requests') ?? false;
-  const text = workflowText(answers, { isForge, narrowing: kindNamed(answers.tracker)?.narrowing ?? null });
+  const text = workflowText(answers, kindNamed(answers.tracker));
   const context = { env, homeDir: os.homedir(), providers: PROVIDER_FACTS, agentKinds: AGENT_FACTS, checkTemplate: () => [] };
   const { problems, settings, secrets } = readWorkflow(text, file, context);
   return { text, problems, settings, secrets };

@@ -1,3 +1,5 @@
+import type { ProviderFacts } from '../../ports/provider.ts';
+
 /** What `foray init` was told or found out. */
 export interface Answers {
   /** As people call it. */
@@ -14,31 +16,23 @@ export interface Answers {
   readonly repo: string | null;
 }
 
-/** What the file says because of the kind of its tracker. */
-interface TrackerManner {
-  /** Pushing needs no word. */
-  readonly isForge: boolean;
-  /** Where issues without a state label are taken too: an example of a filter that leaves them out. */
-  readonly narrowing: string | null;
-}
-
 /** The workflow file as a newcomer would want to read it. Never holds a token. */
-export function workflowText(answers: Answers, { isForge, narrowing }: TrackerManner): string {
+export function workflowText(answers: Answers, kind: ProviderFacts | null): string {
   const { tracker, project, endpoint, tokenVariable, active, terminal, handoff, agent, repo } = answers;
-  const isFile = tracker === 'file';
+  const place = kind?.place;
   const lines = [
     '---',
     'tracker:',
     `  kind: ${tracker}`,
     ...(tokenVariable === null ? [] : [`  api_key: $${tokenVariable}`]),
-    ...(isFile ? [] : [`  project: ${quoted(project)}`]),
+    ...(place ? [] : [`  project: ${quoted(project)}`]),
     ...(endpoint === null ? [] : [`  endpoint: ${quoted(endpoint)}`]),
-    ...unlabelledNote(active, narrowing),
+    ...unlabelledNote(active, kind?.exampleFilter),
     ...(active === null ? [] : [`  active_states: ${list(active)}`]),
     ...(terminal === null ? [] : [`  terminal_states: ${list(terminal)}`]),
     ...(handoff === null ? [] : [`  handoff_state: ${quoted(handoff)}`]),
-    ...(isFile ? ['file:', `  path: ${quoted(project)}`] : []),
-    ...(repo === null ? [] : ['workspace:', `  repo: ${quoted(repo)}`, ...(isForge ? [] : pushTo(repo))]),
+    ...(place ? [`${tracker}:`, `  ${place.key}: ${quoted(project)}`] : []),
+    ...(repo === null ? [] : ['workspace:', `  repo: ${quoted(repo)}`, ...pushTo(repo, kind)]),
     'agent:',
     `  kind: ${agent}`,
     ...(repo === null ? [] : ['  # A run that changed nothing has failed.', '  evidence: changes']),
@@ -54,17 +48,18 @@ export function workflowText(answers: Answers, { isForge, narrowing }: TrackerMa
 }
 
 /** What else is taken as ready, and how to take less. */
-function unlabelledNote(active: Answers['active'], narrowing: string | null): readonly string[] {
+function unlabelledNote(active: Answers['active'], filter: string | undefined): readonly string[] {
   const [first] = active ?? [];
-  if (first === undefined || narrowing === null) return [];
+  if (first === undefined || filter === undefined) return [];
   return [
     `  # Every open issue without a state label counts as ${JSON.stringify(first)}. To take only those with a label of your choice:`,
-    `  # query_filter: ${narrowing}`,
+    `  # query_filter: ${filter}`,
   ];
 }
 
-/** Over https a token is needed, whose variable only a person knows. */
-function pushTo(repo: string): readonly string[] {
+/** To a forge it needs no word. Elsewhere a token is needed over https, whose variable only a person knows. */
+function pushTo(repo: string, kind: ProviderFacts | null): readonly string[] {
+  if (kind?.roles.includes('requests')) return [];
   if (!/^https?:/i.test(repo)) return ['  push: true'];
   return [
     '  # To have finished work pushed, name the variable of a token as repo_token: $NAME, and write true.',

@@ -3,21 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { providerDeps, readBoardOrIssues } from '../../app/adapters/board.ts';
-import {
-  AGENT_NAMES,
-  draftOf,
-  kindNamed,
-  startsProgram,
-  TRACKER_NAMES,
-  type KindFacts,
-  type WorkflowDraft,
-} from '../../app/init/init.ts';
+import { AGENT_NAMES, draftOf, kindNamed, startsProgram, TRACKER_NAMES, type WorkflowDraft } from '../../app/init/init.ts';
 import { DEFAULT_AGENT_KIND } from '../../config/agent-schema.ts';
 import { valueIn } from '../../config/expand.ts';
 import { proposeStates } from '../../app/init/propose.ts';
 import { createKnownSecrets } from '../../app/secrets.ts';
 import type { Answers } from '../../app/init/workflow-text.ts';
-import type { Board } from '../../ports/provider.ts';
+import type { Board, ProviderFacts } from '../../ports/provider.ts';
 import { makeDirectories } from '../../lib/make-directories.ts';
 import { didYouMean } from '../../lib/nearest-word.ts';
 import { notOneOf } from '../args.ts';
@@ -100,10 +92,11 @@ async function basicAnswers(args: Args, person: Interface | null): Promise<Basic
   };
   const tracker = (await answer('tracker', `which tracker: ${TRACKER_NAMES.join(', ')}`, null, trackerFault)).toLowerCase();
   const kind = kindNamed(tracker);
-  const project = await answer('project', kind?.name === 'file' ? 'path of the issues' : 'which project', null);
-  const endpoint = kind?.needs.endpoint === true ? await answer('endpoint', 'address of the API', null) : args.value('endpoint');
+  const project = await answer('project', kind?.place?.words ?? 'which project', null);
+  const endpoint =
+    kind?.requires.endpoint === true ? await answer('endpoint', 'address of the API', null) : args.value('endpoint');
   const agent = await answer('agent', `which agent: ${AGENT_NAMES.join(', ')}`, DEFAULT_AGENT_KIND, agentFault);
-  const tokenVariable = kind?.needs.apiKey === true ? await tokenOf(args, kind, answer) : null;
+  const tokenVariable = kind?.requires.apiKey === true ? await tokenOf(args, kind, answer) : null;
   if (missing.length > 0) throw new UsageError(`init needs ${missing.join(', ')}`);
   return {
     tracker,
@@ -111,18 +104,19 @@ async function basicAnswers(args: Args, person: Interface | null): Promise<Basic
     endpoint,
     agent,
     tokenVariable,
-    repo: args.value('repo') ?? (startsProgram(agent) ? repoOf(kind?.name ?? '', project, endpoint) : null),
+    repo: args.value('repo') ?? (startsProgram(agent) ? repoOf(kind, project, endpoint) : null),
   };
 }
 
 type Answer = (flag: string, question: string, fallback: string | null, faultOf?: FaultOf) => Promise<string>;
 
 /** The variable by convention, unless another one is named. Nobody is asked for one that is set. */
-async function tokenOf(args: Args, kind: KindFacts, answer: Answer): Promise<string> {
-  const set = kind.tokenVariables.find((name) => (process.env[name] ?? '') !== '');
+async function tokenOf(args: Args, kind: ProviderFacts, answer: Answer): Promise<string> {
+  const { tokenVariables = [], tokenForm } = kind;
+  const set = tokenVariables.find((name) => (process.env[name] ?? '') !== '');
   if (set !== undefined && args.value('token-env') === null) return set;
-  const form = kind.name === 'jira' ? ', as email:token' : '';
-  const question = `variable that holds the token${form}; none of ${kind.tokenVariables.join(', ')} is set`;
+  const form = tokenForm === undefined ? '' : `, as ${tokenForm}`;
+  const question = `variable that holds the token${form}; none of ${tokenVariables.join(', ')} is set`;
   const name = await answer('token-env', question, null, (said) =>
     /^[A-Za-z_]\w*$/.test(said) ? null : '--token-env is the name of a variable, never the token itself',
   );
@@ -140,15 +134,11 @@ function agentFault(agent: string): string | null {
 }
 
 /** The repository of a project on a forge: beside the API, whatever the address of that ends with. */
-function repoOf(kind: string, project: string, endpoint: string | null): string | null {
-  const home = FORGES[kind];
-  if (home === undefined || !/^[\w.-]+(?:\/[\w.-]+)+$/.test(project)) return null;
-  const server = endpoint?.replace(/\/(?:api\/v\d+\/?)?$/, '') ?? home;
+function repoOf(kind: ProviderFacts | null, project: string, endpoint: string | null): string | null {
+  if (!kind?.roles.includes('requests') || !/^[\w.-]+(?:\/[\w.-]+)+$/.test(project)) return null;
+  const server = endpoint?.replace(/\/(?:api\/v\d+\/?)?$/, '') ?? kind.homeUrl ?? '';
   return server === '' ? null : `${server}/${project}.git`;
 }
-
-/** Where each forge is when no other address is given. */
-const FORGES: Readonly<Record<string, string>> = { github: 'https://github.com', gitlab: 'https://gitlab.com', gitea: '' };
 
 function statesOf(args: Args): Pick<Answers, 'active' | 'terminal' | 'handoff'> {
   return { active: listOf(args.value('active')), terminal: listOf(args.value('terminal')), handoff: args.value('handoff') };
@@ -202,7 +192,7 @@ function warnOfMissing(board: Board, { active, terminal, handoff }: Pick<Answers
 /** Issues that nobody marked may be worked on. */
 function warnOfUnlabelled({ tracker, active }: Pick<Answers, 'tracker' | 'active'>): void {
   const [first] = active ?? [];
-  if (first === undefined || (kindNamed(tracker)?.narrowing ?? null) === null) return;
+  if (first === undefined || kindNamed(tracker)?.takesUnlabelled !== true) return;
   process.stderr.write(
     `foray: every open issue without a state label counts as "${first}": tracker.query_filter or tracker.approval_label narrows that\n`,
   );

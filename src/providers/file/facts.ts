@@ -9,8 +9,9 @@ export const facts: ProviderFacts = {
   requires: { apiKey: false, project: false, endpoint: false },
   expansion: { endpoint: 'none', apiKey: 'none', project: 'none' },
   defaults: DEFAULTS,
-  locate: realLocationOf,
+  place: { key: 'path', words: 'path of the issues', locate: realLocationOf },
   options: OPTIONS,
   check,
   roles: [],
+  refusesOverlap: true,
 };

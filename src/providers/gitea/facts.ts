@@ -1,7 +1,7 @@
 import type { ProviderFacts } from '../../ports/provider.ts';
 import { endpointFault } from '../shared/endpoint.ts';
 import { check } from './checks.ts';
-import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+import { DEFAULTS, KIND, OPTIONS, TOKEN_VARIABLES } from './settings.ts';
 
 /** Gitea and Forgejo issues, REST v1. States come from labels; there is no default host. */
 export const facts: ProviderFacts = {
@@ -16,4 +16,11 @@ export const facts: ProviderFacts = {
   roles: ['labels', 'scm', 'ci', 'requests'],
   reviewTrust: 'collaborators',
   tellsCollaborators: true,
+  tokenVariables: TOKEN_VARIABLES,
+  // Gitea, Forgejo: "Webhooks"
+  webhook: {
+    signatureHeaders: ['x-gitea-signature', 'x-forgejo-signature'],
+    proof: 'hmac-sha256',
+    deliveryHeaders: ['x-gitea-delivery', 'x-forgejo-delivery'],
+  },
 };

@@ -1,7 +1,7 @@
 import type { ProviderFacts } from '../../ports/provider.ts';
 import { endpointFault } from '../shared/endpoint.ts';
 import { check } from './checks.ts';
-import { DEFAULTS, KIND, OPTIONS } from './settings.ts';
+import { DEFAULTS, KIND, OPTIONS, TOKEN_VARIABLES } from './settings.ts';
 
 /** GitHub issues, REST. States come from labels; GitHub Enterprise Server works by setting the endpoint. */
 export const facts: ProviderFacts = {
@@ -17,4 +17,14 @@ export const facts: ProviderFacts = {
   reviewTrust: 'collaborators',
   tellsCollaborators: true,
   takesUnlabelled: true,
+  exampleFilter: 'label:agent',
+  tokenVariables: TOKEN_VARIABLES,
+  homeUrl: 'https://github.com',
+  // GitHub: "Validating webhook deliveries"
+  webhook: {
+    signatureHeaders: ['x-hub-signature-256'],
+    proof: 'hmac-sha256',
+    prefix: 'sha256=',
+    deliveryHeaders: ['x-github-delivery'],
+  },
 };

@@ -12,4 +12,13 @@ export const facts: ProviderFacts = {
   options: OPTIONS,
   check,
   roles: [],
+  tokenVariables: ['JIRA_API_KEY'],
+  tokenForm: 'email:token',
+  // Jira Cloud: "Webhooks", "Secure admin webhooks"
+  webhook: {
+    signatureHeaders: ['x-hub-signature'],
+    proof: 'hmac-sha256',
+    prefix: 'sha256=',
+    deliveryHeaders: ['x-atlassian-webhook-identifier'],
+  },
 };

@@ -30,7 +30,12 @@ const file: Provider = {
   requires: { apiKey: false, project: false, endpoint: false },
   expansion: { endpoint: 'none', apiKey: 'none', project: 'none' },
   options: z.strictObject({ path: z.string().describe('Issues.') }),
-  locate: (options, workflowDir) => path.resolve(workflowDir, String(options['path'])),
+  place: {
+    key: 'path',
+    words: 'path of the issues',
+    locate: (options, workflowDir) => path.resolve(workflowDir, String(options['path'])),
+  },
+  refusesOverlap: true,
 };
 
 const wfboard: Provider = {
