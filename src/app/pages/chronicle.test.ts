@@ -3,6 +3,7 @@ import { createNotices, anIssue } from '../../../test/support/fake-daemon.ts';
 import { createMemoryStore } from '../../../test/support/store/memory.ts';
 import type { Quota } from '../../domain/model/quota.ts';
 import { retriesIn, silenceIn } from '../adapters/check-tracker.ts';
+import { stateGivenSince } from '../../domain/views/chronicle.ts';
 import { keepChronicle, troublesSince } from './chronicle.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -30,8 +31,8 @@ it('tells what happened to an issue, also after a restart', async () => {
   });
   before.notices.announce({ name: 'handoff:transition:succeeded', facts: { issue: anIssue('B-2'), state: 'review' } });
   const entries = [
-    { at: 1_000_000, tone: 'good', text: 'handed off to review' },
-    { at: 1_000_000, tone: 'good', text: 'merge request #7 was merged by foray' },
+    { at: 1_000_000, tone: 'good', text: 'handed off to review', given: { state: 'review' } },
+    { at: 1_000_000, tone: 'good', text: 'merge request #7 was merged by foray', given: null },
   ];
   expect(await before.chronicle.journalOf('A-1', '')).toEqual(entries);
   await before.chronicle.stop();
@@ -52,6 +53,34 @@ it('who asked for something stands there', async () => {
   expect(await chronicle.journalOf('A-1', '')).toMatchObject([
     { text: 'ada (10.0.0.7) asked to stop: the session is told to stop' },
   ]);
+});
+
+it('what a person is called gives an issue no state', async () => {
+  const { notices, chronicle } = setUp();
+  notices.announce({ name: 'reaction:completion:succeeded', facts: { issue, state: 'Closed' } });
+  notices.announce({
+    name: 'operator:request:answered',
+    facts: {
+      id: '1',
+      request: { kind: 'stop', identifier: 'A-1' },
+      by: 'moved to Done',
+      answer: { outcome: 'taken', message: 'the session is told to stop' },
+    },
+  });
+  expect(stateGivenSince(await chronicle.journalOf('A-1', ''), 0)).toBe('Closed');
+});
+
+it.each([
+  { text: 'handed off to review', tone: 'good', state: 'review' },
+  { text: 'handed off to in review by somebody else', tone: 'good', state: 'in review' },
+  { text: 'moved to Done', tone: 'good', state: 'Done' },
+  { text: 'not handed off: it was moved meanwhile', tone: 'plain', state: null },
+  { text: 'moved to Done asked to stop: the session is told to stop', tone: 'plain', state: undefined },
+  { text: 'released: moved to Done', tone: 'plain', state: undefined },
+])('a note of an earlier version is read by its words: $text', async ({ text, tone, state }) => {
+  const { store, chronicle } = setUp();
+  await store.addNotes([{ at: 1, subject: 'issue A-1 of ', body: JSON.stringify({ text, tone }) }]);
+  expect(stateGivenSince(await chronicle.journalOf('A-1', ''), 0)).toBe(state);
 });
 
 it('polls are kept as one for every five minutes, and those not yet kept are there too', async () => {

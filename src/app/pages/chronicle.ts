@@ -165,7 +165,13 @@ const TROUBLE = once(() =>
     isSilence: z.boolean().default(false),
   }),
 );
-const ENTRY = once(() => z.object({ text: z.string(), tone: z.enum(TONES) }));
+const ENTRY = once(() =>
+  z.object({
+    text: z.string(),
+    tone: z.enum(TONES),
+    given: z.object({ state: z.string().nullable() }).nullable().optional(),
+  }),
+);
 const SAMPLE = once(() =>
   z.object({
     at: z.number(),
@@ -180,7 +186,15 @@ const SAMPLE = once(() =>
 
 function readEntry(at: number, body: string): readonly JournalEntry[] {
   const { success, data } = ENTRY().safeParse(parsed(body));
-  return success ? [{ at, ...data }] : [];
+  if (!success) return [];
+  return [{ at, ...data, given: data.given === undefined ? givenBefore(data) : data.given }];
+}
+
+/** Versions before 0.2 stored the words alone. */
+function givenBefore({ text, tone }: Pick<JournalEntry, 'text' | 'tone'>): JournalEntry['given'] {
+  if (tone === 'plain') return text.startsWith('not handed off: ') ? { state: null } : null;
+  const state = /^(?:handed off|moved) to (.*?)(?: by somebody else)?$/s.exec(text)?.[1];
+  return tone === 'good' && state !== undefined ? { state } : null;
 }
 
 function readSample(body: string): readonly PollSample[] {

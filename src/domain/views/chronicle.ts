@@ -8,18 +8,25 @@ export interface JournalEntry {
   readonly at: number;
   readonly text: string;
   readonly tone: Tone;
+  /** Null where it tells nothing of that. */
+  readonly given: GivenState | null;
+}
+
+/** What became of the state of an issue; null where it was not handed off. */
+export interface GivenState {
+  readonly state: string | null;
 }
 
 export const TONES = ['good', 'bad', 'warn', 'plain'] as const;
 export type Tone = (typeof TONES)[number];
 
 /** The issue that a notice is about and what it says of it; null for what runs tell themselves and for what comes too often. */
-export function journalEntryOf(
-  notice: Notice,
-): { readonly identifier: string; readonly text: string; readonly tone: Tone } | null {
+export function journalEntryOf(notice: Notice): (Omit<JournalEntry, 'at'> & { readonly identifier: string }) | null {
   const identifier = identifierOf(notice);
   const said = identifier === null ? null : saidOf(notice);
-  return identifier === null || said === null ? null : { identifier, tone: said[0], text: said[1] };
+  if (identifier === null || said === null) return null;
+  const [tone, text, given = null] = said;
+  return { identifier, tone, text, given };
 }
 
 function identifierOf({ facts }: Notice): string | null {
@@ -27,33 +34,27 @@ function identifierOf({ facts }: Notice): string | null {
   return 'request' in facts && 'identifier' in facts.request ? facts.request.identifier : null;
 }
 
-const HANDED_OFF = 'handed off to ';
-const NOT_HANDED_OFF = 'not handed off: ';
-const BY_ANOTHER = ' by somebody else';
-const MOVED = 'moved to ';
-const GIVEN = new RegExp(`^(?:(?:${HANDED_OFF}|${MOVED})(?<state>.*?)(?:${BY_ANOTHER})?|${NOT_HANDED_OFF}.*)$`, 's');
-
 /**
  * The state that an issue was given since a moment, by the last that was said of it; null where it was not handed off,
  * undefined where nothing was said.
  */
 export function stateGivenSince(journal: readonly JournalEntry[], since: number): string | null | undefined {
-  const said = journal.filter(({ at }) => at >= since).map(({ text }) => GIVEN.exec(text));
-  const last = said.findLast((match) => match !== null);
-  return last && (last.groups?.['state'] ?? null);
+  return journal.findLast(({ at, given }) => at >= since && given !== null)?.given?.state;
 }
 
-function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
+type Said = readonly [tone: Tone, text: string, given?: GivenState];
+
+function saidOf({ name, facts }: Notice): Said | null {
   switch (name) {
     case 'handoff:transition:succeeded':
-      return ['good', `${HANDED_OFF}${facts.state}`];
+      return ['good', `handed off to ${facts.state}`, { state: facts.state }];
     case 'handoff:transition:refused':
     case 'handoff:transition:failed':
       return ['bad', `handoff to ${facts.state} failed: ${facts.error}`];
     case 'handoff:transition:skipped':
       return sameState(facts.issue.state, facts.state)
-        ? ['good', `${HANDED_OFF}${facts.state}${BY_ANOTHER}`]
-        : ['plain', `${NOT_HANDED_OFF}${facts.reason}`];
+        ? ['good', `handed off to ${facts.state} by somebody else`, { state: facts.state }]
+        : ['plain', `not handed off: ${facts.reason}`, { state: null }];
     case 'issue:park:entered':
       return ['warn', `parked (${words(facts.reason)}): ${facts.detail}`];
     case 'issue:park:released':
@@ -79,7 +80,7 @@ function saidOf({ name, facts }: Notice): readonly [Tone, string] | null {
     case 'reaction:merge:failed':
       return ['bad', `merging #${facts.number} failed: ${facts.error}`];
     case 'reaction:completion:succeeded':
-      return ['good', `${MOVED}${facts.state}`];
+      return ['good', `moved to ${facts.state}`, { state: facts.state }];
     case 'operator:request:answered':
       return ['plain', `${facts.by} asked to ${facts.request.kind}: ${facts.answer.message}`];
     default:
