@@ -1,6 +1,7 @@
 import type { Env } from '../config/expand.ts';
 import os from 'node:os';
 import { AGENT_FACTS } from '../agents/facts.ts';
+import { placedAt } from '../config/document.ts';
 import { problemAttributes } from '../config/format.ts';
 import { loadWorkflow, type LoadedWorkflow } from '../config/workflow.ts';
 import { TemplateError } from '../domain/model/errors.ts';
@@ -53,24 +54,20 @@ export function tellWarnings({ problems, path }: Pick<LoadedWorkflow, 'problems'
 
 /** Faults of the prompt template, found without rendering it. */
 function checkTemplate(body: string, firstLine: number): readonly Problem[] {
-  const liquid = findLiquidTags(body, firstLine).map(({ message, line, column }) => ({
-    severity: 'warning' as const,
-    check: 'template.liquid',
-    message: `${message} (line ${line}, column ${column})`,
-  }));
+  const liquid = findLiquidTags(body, firstLine).map(({ message, line, column }) =>
+    placedAt({ severity: 'warning', check: 'template.liquid', message }, { line, column }),
+  );
   return [...liquid, ...checkSyntax(body, firstLine)];
 }
 
 function checkSyntax(body: string, firstLine: number): readonly Problem[] {
   try {
-    return analyseTemplate(parseTemplate(body, { firstLine })).map(({ severity, check, message, line, column }) => ({
-      severity,
-      check,
-      message: `${message} (line ${line}, column ${column})`,
-    }));
+    return analyseTemplate(parseTemplate(body, { firstLine })).map(({ severity, check, message, line, column }) =>
+      placedAt({ severity, check, message }, { line, column }),
+    );
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    const message = `${error.detail} (line ${error.line}, column ${error.column})`;
-    return [{ severity: 'error', check: 'template.parse', message }];
+    const { detail: message, line, column } = error;
+    return [placedAt({ severity: 'error', check: 'template.parse', message }, { line, column })];
   }
 }

@@ -12,16 +12,11 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
-import type { Problem } from '../domain/model/problem.ts';
+import type { Problem, SourcePosition } from '../domain/model/problem.ts';
 import type { WorkflowParts } from './front-matter.ts';
 
 export type Key = readonly (string | number)[];
 export type PlainMap = Readonly<Record<string, unknown>>;
-
-export interface SourcePosition {
-  readonly line: number;
-  readonly column: number;
-}
 
 /** The front matter as plain data, with the position of every key. `data` is null when it could not be read. */
 export interface FrontMatter {
@@ -53,11 +48,8 @@ export function readFrontMatter(parts: WorkflowParts): FrontMatter {
     const { line, col } = counter.linePos(offset);
     return { line: Math.max(line, 1) + parts.yamlLine - 1, column: Math.max(col, 1) };
   };
-  const report = (severity: Problem['severity']) => (error: YAMLError) => ({
-    severity,
-    check: 'workflow.yaml',
-    message: withPosition(describe(error), position(error.pos[0])),
-  });
+  const report = (severity: Problem['severity']) => (error: YAMLError) =>
+    placedAt({ severity, check: 'workflow.yaml', message: describe(error) }, position(error.pos[0]));
   const findPair = pairFinder();
   const positionOf = (key: Key): SourcePosition | null => {
     const offset = offsetOf(document, key, findPair);
@@ -65,11 +57,9 @@ export function readFrontMatter(parts: WorkflowParts): FrontMatter {
   };
   const faults = [
     ...document.errors.map(report('error')),
-    ...repeatedKeys(document).map(({ key, offset }) => ({
-      severity: 'error' as const,
-      check: 'workflow.yaml',
-      message: withPosition(`the key \`${key}\` is written twice`, position(offset)),
-    })),
+    ...repeatedKeys(document).map(({ key, offset }) =>
+      placedAt(fault('workflow.yaml', `the key \`${key}\` is written twice`), position(offset)),
+    ),
   ];
   const problems = [...faults.slice(0, MAX_REPORTS), ...document.warnings.map(report('warning'))];
   if (faults.length > 0) return { data: null, problems, positionOf };
@@ -86,6 +76,11 @@ export function nearestPlace(key: Key, matter: Pick<FrontMatter, 'positionOf'>):
 /** A message with the position it is about. */
 export function withPosition(message: string, position: SourcePosition | null): string {
   return position ? `${message} (line ${position.line}, column ${position.column})` : message;
+}
+
+/** A problem with the position it is about, in its words and on its own. */
+export function placedAt(problem: Problem, position: SourcePosition | null): Problem {
+  return position === null ? problem : { ...problem, message: withPosition(problem.message, position), position };
 }
 
 // The library's text, without what it quotes of the file: that could be a credential.
@@ -117,23 +112,26 @@ const MAX_SHOWN = 80;
 function toData(document: Document.Parsed, position: (offset: number) => SourcePosition): Pick<FrontMatter, 'data' | 'problems'> {
   const dangling = findDanglingAlias(document);
   if (dangling)
-    return failed('workflow.yaml', withPosition(`the alias \`*${dangling.name}\` names no anchor`, position(dangling.offset)));
+    return failed(placedAt(fault('workflow.yaml', `the alias \`*${dangling.name}\` names no anchor`), position(dangling.offset)));
   try {
     const data = plain(document.toJS({ maxAliasCount: MAX_ALIASES }), []);
     if (data === undefined) return { data: {}, problems: [] };
     if (isPlainMap(data)) return { data, problems: [] };
     const start = document.contents?.range[0] ?? 0;
-    return failed(
-      'workflow.front_matter',
-      withPosition(`the front matter must be a map of keys, got ${typeName(data)}`, position(start)),
-    );
+    const message = `the front matter must be a map of keys, got ${typeName(data)}`;
+    return failed(placedAt(fault('workflow.front_matter', message), position(start)));
   } catch (error) {
-    return failed('workflow.yaml', `the aliases of the front matter cannot be resolved: ${(error as Error).message}`);
+    const message = `the aliases of the front matter cannot be resolved: ${(error as Error).message}`;
+    return failed(fault('workflow.yaml', message));
   }
 }
 
-function failed(check: string, message: string): Pick<FrontMatter, 'data' | 'problems'> {
-  return { data: null, problems: [{ severity: 'error', check, message }] };
+function failed(problem: Problem): Pick<FrontMatter, 'data' | 'problems'> {
+  return { data: null, problems: [problem] };
+}
+
+function fault(check: string, message: string): Problem {
+  return { severity: 'error', check, message };
 }
 
 function findDanglingAlias(document: Document.Parsed): { name: string; offset: number } | null {

@@ -6,16 +6,8 @@ export function formatProblem({ severity, check, message }: Problem): string {
 }
 
 /** The same for programs, with the place in the file on its own. */
-export function problemFacts({ severity, check, message }: Problem, file: string): ProblemFacts {
-  const [, line, column] = PLACE.exec(message) ?? [];
-  return {
-    severity,
-    check,
-    message,
-    file,
-    line: line === undefined ? null : Number(line),
-    column: column === undefined ? null : Number(column),
-  };
+export function problemFacts({ severity, check, message, position }: Problem, file: string): ProblemFacts {
+  return { severity, check, message, file, line: position?.line ?? null, column: position?.column ?? null };
 }
 
 /** What a log record tells of it: the place only where there is one. */
@@ -23,9 +15,6 @@ export function problemAttributes(problem: Problem, file: string) {
   const { check, message, line, column } = problemFacts(problem, file);
   return { check, message, file, line: line ?? undefined, column: column ?? undefined };
 }
-
-// Every message that has a place names it once, last; some add a word before the bracket closes.
-const PLACE = /line (\d+), column (\d+)\)?$/;
 
 // Control characters and the separators that some terminals and readers take for line ends.
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/gu;

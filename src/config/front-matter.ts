@@ -31,6 +31,7 @@ function bodyOf(lines: readonly string[], start: number): Pick<WorkflowParts, 'b
   return { body: lines.slice(first).join('\n').trimEnd(), bodyLine: first + 1 };
 }
 
+/** Both are told of at the head of the file. */
 function fault(message: string): Problem {
-  return { severity: 'error', check: 'workflow.front_matter', message };
+  return { severity: 'error', check: 'workflow.front_matter', message, position: { line: 1, column: 1 } };
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { agentSettings, checkAgent, selfReviewSettings, tokenRates } from './agent.ts';
-import { type FrontMatter, nearestPlace, type PlainMap, withPosition } from './document.ts';
+import { type FrontMatter, nearestPlace, placedAt, type PlainMap } from './document.ts';
 import { blockNames } from './blocks.ts';
 import { type ExpandedConnection, type Env, expandConnection } from './expand.ts';
 import { checkLiteralCredentials } from './literal-credentials.ts';
@@ -186,7 +186,7 @@ function placed(problem: Problem, matter: FrontMatter, read: CheckedFrontMatter)
   const [first, ...rest] = problem.key ?? [];
   if (first === undefined) return problem;
   const key = [read.blocks.providers.get(String(first))?.name ?? first, ...rest];
-  return { ...problem, key, message: withPosition(problem.message, nearestPlace(key, matter)) };
+  return placedAt({ ...problem, key }, nearestPlace(key, matter));
 }
 
 /** Everything that must never be shown, also where the tracker could not be read. */

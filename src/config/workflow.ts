@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { Problem } from '../domain/model/problem.ts';
+import type { Problem, SourcePosition } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { readCredentialFiles } from './credential-files.ts';
-import { nearestPlace, readFrontMatter, type Key, type SourcePosition } from './document.ts';
+import { nearestPlace, readFrontMatter, type Key } from './document.ts';
 import { readWorkflowText } from './file.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { settingsFrom, type ReadSettings, type SettingsContext } from './read-settings.ts';

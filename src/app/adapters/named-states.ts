@@ -1,4 +1,4 @@
-import type { SourcePosition } from '../../config/document.ts';
+import type { SourcePosition } from '../../domain/model/problem.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
 import { sameState } from '../../domain/model/issue.ts';
 import type { Settings } from '../../domain/model/settings.ts';

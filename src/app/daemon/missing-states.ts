@@ -1,4 +1,4 @@
-import { withPosition } from '../../config/document.ts';
+import { placedAt } from '../../config/document.ts';
 import type { Problem } from '../../domain/model/problem.ts';
 import { faultOf } from '../../domain/model/fault.ts';
 import { stateIn } from '../../domain/model/issue.ts';
@@ -78,7 +78,7 @@ async function findMissing(workflow: GoodWorkflow, provider: ReadingDeps, signal
       const missing = missingState(named.name, board);
       if (missing === null) return [];
       const message = `${missing.message}: no issue can be moved there; ${missing.hint}`;
-      return [{ severity: 'warning', check: named.key, message: withPosition(message, placeOfName(workflow, named)) }];
+      return [placedAt({ severity: 'warning', check: named.key, message }, placeOfName(workflow, named))];
     });
   } catch (error) {
     const { message } = faultOf(error);

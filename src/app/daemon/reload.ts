@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../../config/expand.ts';
-import { withPosition, type SourcePosition } from '../../config/document.ts';
+import { placedAt } from '../../config/document.ts';
 import { formatProblem, problemFacts } from '../../config/format.ts';
 import { watchWorkflow } from '../../config/watch.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { Notice, Notices } from '../../domain/model/notice.ts';
+import type { SourcePosition } from '../../domain/model/problem.ts';
 import type { Settings } from '../../domain/model/settings.ts';
 import type { NoticeBus } from '../../ports/events.ts';
 import type { Logger } from '../../ports/runtime.ts';
@@ -158,8 +159,9 @@ export function rejection(
     const faults = error.problems.filter(({ severity }) => severity === 'error');
     return { path, problems: faults.map(formatProblem), faults: faults.map((fault) => problemFacts(fault, path)) };
   }
-  const message = withPosition(errorText(error), placeOfFault(error, edit));
-  return { path, problems: [message], faults: [problemFacts({ severity: 'error', check: 'tracker.access', message }, path)] };
+  const refused = { severity: 'error', check: 'tracker.access', message: errorText(error) } as const;
+  const fault = placedAt(refused, placeOfFault(error, edit));
+  return { path, problems: [fault.message], faults: [problemFacts(fault, path)] };
 }
 
 /** Some faults of a tracker are words of the file. */

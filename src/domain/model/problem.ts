@@ -8,6 +8,14 @@ export interface Problem {
   readonly isAdvice?: true;
   /** The key it is about, such as `['tracker', 'project']`: the loader turns it into line and column. */
   readonly key?: readonly (string | number)[];
+  /** Where it is in the file; the message ends with it too. */
+  readonly position?: SourcePosition;
+}
+
+/** Both count from 1. */
+export interface SourcePosition {
+  readonly line: number;
+  readonly column: number;
 }
 
 /** The same for programs, with the place in the file on its own. */
