@@ -48,8 +48,10 @@ export function entry(
   };
 }
 
-/** What a person can do about each reason; null where there is nothing to do. */
-const REMEDIES: Readonly<Record<Reason, string | null>> = {
+/** What a person can do; where that is nothing, what happens by itself, or null where it goes on as it should. */
+type Remedy = string | { readonly nothing: string } | null;
+
+const REMEDIES = {
   incomplete_record: 'give the issue a title and a state in the tracker',
   not_active: 'move the issue to one of tracker.active_states, or add its state to them',
   running: null,
@@ -57,10 +59,10 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   handing_off: null,
   completing: null,
   tracker_quota: 'wait for the reset, or lower tracker.quota_reserve_percent',
-  next_poll: 'nothing: the next poll looks at it',
+  next_poll: { nothing: 'the next poll looks at it' },
   just_released: 'wait for the next poll',
-  removing_workspace: 'nothing: it is looked at again when the directory is gone',
-  ending_elsewhere: 'nothing: it starts when its session under the leader before is surely over',
+  removing_workspace: { nothing: 'it is looked at again when the directory is gone' },
+  ending_elsewhere: { nothing: 'it starts when its session under the leader before is surely over' },
   parked: 'change its state in the tracker, or: foray unpark IDENTIFIER',
   draining: 'start the service again',
   paused: 'foray resume',
@@ -83,7 +85,7 @@ const REMEDIES: Readonly<Record<Reason, string | null>> = {
   terminal: null,
   not_watched: 'set db_path, or store.url where that is set, to a database of its own in this file, and start a service with it',
   unknown: 'check the identifier, tracker.project and what the token may see',
-};
+} as const satisfies Readonly<Record<Reason, Remedy>>;
 
 /** What to do about the cause, before the issue is let go on. */
 function causeRemedy(reason: Reason, detail: string): string | null {
@@ -93,17 +95,21 @@ function causeRemedy(reason: Reason, detail: string): string | null {
 }
 
 function remedyFor(reason: Reason, identifier: string, detail: string): string | null {
-  const remedy = REMEDIES[reason]?.replace('IDENTIFIER', identifier) ?? null;
+  const remedy = textOf(REMEDIES[reason])?.replace('IDENTIFIER', identifier) ?? null;
   const cause = causeRemedy(reason, detail);
   return cause === null ? remedy : `${cause}; then ${remedy ?? ''}`;
+}
+
+function textOf(remedy: Remedy): string | null {
+  return typeof remedy === 'object' && remedy !== null ? `nothing: ${remedy.nothing}` : remedy;
 }
 
 /** The same while no service runs: what only a service does begins with its start. */
 export function unserved(found: Explanation): Explanation {
   const { reason, remedy } = found;
   if (reason === null || !BY_SERVICE.has(reason)) return found;
-  const isNothing = remedy === null || remedy.startsWith('nothing');
-  return { ...found, remedy: isNothing ? 'start the service' : `start the service, then ${remedy}` };
+  const isTheirs = typeof REMEDIES[reason] === 'string';
+  return { ...found, remedy: isTheirs ? `start the service, then ${remedy}` : 'start the service' };
 }
 
 const BY_SERVICE: ReadonlySet<Reason> = new Set([
