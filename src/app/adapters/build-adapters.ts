@@ -38,6 +38,8 @@ export interface BuiltAdapters extends Adapters {
   readonly there: ReadonlyMap<string, HostAdapters>;
   /** Reaches the repository for a run on a worker; null where hooks fill the workspaces. */
   readonly carrierFor: ((plan: RunPlan) => OwnCarrier) | null;
+  /** The remote said so of the project, once it was asked. */
+  readonly isOpenToAnyone?: boolean;
 }
 
 /**

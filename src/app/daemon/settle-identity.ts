@@ -36,7 +36,8 @@ export async function settleIdentity(
 function withWarning(built: BuiltAdapters, project: ProjectFacts | null): BuiltAdapters {
   const { workflow } = built;
   const warning = publicProblem(workflow.settings.tracker, factsOf(workflow.settings.tracker.kind), project);
-  return warning === null ? built : { ...built, workflow: { ...workflow, problems: [...workflow.problems, warning] } };
+  if (warning === null) return built;
+  return { ...built, isOpenToAnyone: true, workflow: { ...workflow, problems: [...workflow.problems, warning] } };
 }
 
 function factsOf(kind: string): Partial<ProviderFacts> {
@@ -44,10 +45,9 @@ function factsOf(kind: string): Partial<ProviderFacts> {
 }
 
 /** Says at start what only the remote could tell. */
-export function tellIfPublic({ workflow }: BuiltAdapters, logger: Logger): void {
-  const found = workflow.problems.some(({ message }) => message.startsWith(ANYONE_MAY_START));
+export function tellIfPublic({ workflow, isOpenToAnyone = false }: BuiltAdapters, logger: Logger): void {
   const { kind, project } = workflow.settings.tracker;
-  if (found) logger.warn(ANYONE_MAY_START, { tracker_kind: kind, project, remedy: ANYONE_REMEDY });
+  if (isOpenToAnyone) logger.warn(ANYONE_MAY_START, { tracker_kind: kind, project, remedy: ANYONE_REMEDY });
 }
 
 function renamed(built: BuiltAdapters, names: TrackerNames): BuiltAdapters {
