@@ -14,7 +14,7 @@ it.each([
   [of('tracker_transport_error', { status: 502 }), 'the tracker has trouble of its own: ask again later'],
   [of('tracker_transport_error'), 'check tracker.endpoint and the network, then ask again'],
   [
-    new TrackerError({ kind: 'tracker_payload_error', method: 'READ', path: '/i.json', detail: 'no' }),
+    new TrackerError({ kind: 'tracker_payload_error', method: 'READ', path: '/i.json', detail: 'no', isOfFile: true }),
     'see the message: the file or folder of file.path',
   ],
   [new Error('something else'), 'see the message: the address, the token and its scopes, the project'],

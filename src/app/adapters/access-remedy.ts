@@ -3,7 +3,7 @@ import { TrackerError } from '../../domain/model/errors.ts';
 /** What a person can do who asked the tracker once and was not answered: nobody asks it again by itself. */
 export function accessRemedy(error: unknown): string {
   if (!(error instanceof TrackerError)) return SEE_MESSAGE;
-  if (/^tracker: \w+: (?:READ|WRITE) /.test(error.message)) return 'see the message: the file or folder of file.path';
+  if (error.isOfFile) return 'see the message: the file or folder of file.path';
   if (error.asksToWait) return 'the tracker limits requests: ask again when the time is over';
   // The kind before the status: some remotes refuse a token by an answer of 500.
   if (!error.retryable) return SEE_MESSAGE;

@@ -31,6 +31,8 @@ export interface TrackerErrorFacts {
   readonly retryAfterMs?: number;
   /** A limit of requests: the remote wants to be left alone, whether or not it says for how long. */
   readonly isLimit?: boolean;
+  /** Of a file or folder of this machine: there is no remote. */
+  readonly isOfFile?: boolean;
   /** Names of the workflow file that the tracker has no state of. */
   readonly unknownStates?: readonly string[];
   readonly cause?: unknown;
@@ -46,6 +48,7 @@ export class TrackerError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly isLimit: boolean;
+  readonly isOfFile: boolean;
   readonly unknownStates: readonly string[];
   readonly detail: string;
   readonly #facts: TrackerErrorFacts;
@@ -58,6 +61,7 @@ export class TrackerError extends Error {
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
     this.isLimit = facts.isLimit ?? facts.status === 429;
+    this.isOfFile = facts.isOfFile ?? false;
     this.unknownStates = facts.unknownStates ?? [];
     this.detail = facts.detail;
     this.#facts = facts;

@@ -1,16 +1,20 @@
 import { TrackerError } from '../../domain/model/errors.ts';
-import type { TrackerErrorKind } from '../../domain/model/errors.ts';
+import type { TrackerErrorFacts, TrackerErrorKind } from '../../domain/model/errors.ts';
 import { EditRefusedError } from './edit.ts';
 
 export type FileAccess = 'READ' | 'WRITE';
 
+function fileError(facts: TrackerErrorFacts & { readonly method: FileAccess }): TrackerError {
+  return new TrackerError({ ...facts, isOfFile: true });
+}
+
 export function payloadError(method: FileAccess, path: string, detail: string): TrackerError {
-  return new TrackerError({ kind: 'tracker_payload_error', method, path, detail });
+  return fileError({ kind: 'tracker_payload_error', method, path, detail });
 }
 
 /** A text that breaks off or is not what it shall be: perhaps somebody is just saving it, so it may heal within moments. */
 export function unreadable(method: FileAccess, path: string, detail: string): TrackerError {
-  return new TrackerError({ kind: 'tracker_payload_error', method, path, detail, retryable: true });
+  return fileError({ kind: 'tracker_payload_error', method, path, detail, retryable: true });
 }
 
 export function isUnreadable(error: unknown): boolean {
@@ -18,7 +22,7 @@ export function isUnreadable(error: unknown): boolean {
 }
 
 export function notFound(method: FileAccess, path: string, id: string): TrackerError {
-  return new TrackerError({ kind: 'tracker_not_found', method, path, detail: `no issue has the id "${id}"` });
+  return fileError({ kind: 'tracker_not_found', method, path, detail: `no issue has the id "${id}"` });
 }
 
 /** What the system says, in the words of a tracker: a refused access is a lack of rights, the rest may heal. */
@@ -52,7 +56,7 @@ export async function asTrackerErrors<T>(
     if (error instanceof TrackerError || signal.aborted) throw error;
     if (error instanceof EditRefusedError) throw payloadError(method, path, error.message);
     const fault = error as NodeJS.ErrnoException;
-    throw new TrackerError({
+    throw fileError({
       kind: KINDS[fault.code ?? ''] ?? 'tracker_transport_error',
       method,
       path,
