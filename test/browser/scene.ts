@@ -22,7 +22,7 @@ function lookBack(daemon: FakeDaemon): void {
     notices.announce({ name: 'tracker:quotas:read', facts: { quotas: [{ ...QUOTA, remaining }] } });
     const durationMs = Math.round(310 + 60 * Math.sin(minutes / 25) + ((minutes * 37) % 40));
     if (minutes === 300)
-      notices.announce({ name: 'poll:tick:failed', facts: { error: '503', kind: 'x', retryInMs: 1, durationMs } });
+      notices.announce({ name: 'poll:tick:failed', facts: { error: '503', kind: 'internal_error', retryInMs: 1, durationMs } });
     const running = Math.round(2.5 + 2 * Math.sin(minutes / 70));
     const facts = { candidates: 9, dispatched: 0, running, retrying: Math.round(1 + Math.sin(minutes / 40)), durationMs };
     notices.announce({ name: 'poll:tick:completed', facts });

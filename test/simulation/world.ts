@@ -85,7 +85,7 @@ export function createWorld(chance: Chance, around: Surroundings, violated: (wha
 
   function handoffOutcome(id: string, target: string, settings: Settings): HandoffOutcome {
     if (isCalm || !chance.happens(0.15)) return board.handOff(id, target, settings);
-    const kind = chance.pick(['tracker_auth_error', 'tracker_transport_error', 'tracker_payload_error']);
+    const kind = chance.pick(['tracker_auth_error', 'tracker_transport_error', 'tracker_payload_error'] as const);
     const consequence = kind === 'tracker_transport_error' ? 'back-off' : 'back-off-at-cap';
     // The tracker did it, or the first half of it, and the answer was lost or spoiled on its way.
     if (kind !== 'tracker_auth_error' && chance.happens(0.4)) board.handOff(id, target, settings);

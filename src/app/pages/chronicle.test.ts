@@ -97,7 +97,10 @@ it('polls are kept as one for every five minutes, and those not yet kept are the
   notices.announce({ name: 'tracker:quotas:read', facts: { quotas: [quota] } });
   tick(2);
   time.now += 2 * MINUTE;
-  notices.announce({ name: 'poll:tick:failed', facts: { error: 'no', kind: 'x', retryInMs: 1, durationMs: 900 } });
+  notices.announce({
+    name: 'poll:tick:failed',
+    facts: { error: 'no', kind: 'tracker_api_error', retryInMs: 1, durationMs: 900 },
+  });
   time.now += 4 * MINUTE;
   tick(5);
   expect(await chronicle.samplesSince(0)).toEqual([
@@ -182,7 +185,7 @@ it('a tracker that takes long to answer keeps it back until it has', async () =>
 it('why a start could not read its tracker is kept with the next try, whatever silence follows', async () => {
   const { store, notices, chronicle, time, tick } = setUp();
   const tellRetry = retriesIn(notices.announce);
-  const failed = { error: 'status 503', kind: 'tracker_transport_error' };
+  const failed = { error: 'status 503', kind: 'tracker_transport_error' } as const;
   tellRetry({ ...failed, retryInMs: 1000, tries: 1 });
   time.now += 800;
   silenceIn(notices.announce)('repoissues');

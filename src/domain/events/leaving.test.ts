@@ -49,7 +49,7 @@ describe('a run keeps what it began with', () => {
     const player = createPlayer(first);
     player.poll([issueWith({ id: '1' })]);
     player.send({ type: 'settings-changed', settings: edited });
-    const fault = { kind: 'agent_limit', message: 'usage limit', consequence: 'pause-agent' } as const;
+    const fault = { kind: 'agent_usage_limit', message: 'usage limit', consequence: 'pause-agent' } as const;
     player.exit('1', { kind: 'error', fault });
     expect([...player.state.pauses.keys()]).toEqual(['mock']);
   });

@@ -15,6 +15,7 @@ import {
   release,
   type Draft,
 } from '../draft.ts';
+import type { AgentErrorKind } from '../model/errors.ts';
 import type { Event, RunExit } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import { reasonToStop } from './on-issue-states.ts';
@@ -231,6 +232,6 @@ function released(reason: string): Verdict {
   return { then: 'release', reason, terminal: false };
 }
 
-function retry(kind: string, detail: string): Verdict {
+function retry(kind: AgentErrorKind, detail: string): Verdict {
   return { then: 'retry', fault: { kind, message: `agent: ${kind}: ${detail}`, consequence: 'back-off' } };
 }

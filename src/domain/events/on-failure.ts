@@ -1,6 +1,7 @@
 import { backoffMs, cappedBackoffMs } from '../rules/backoff.ts';
 import type { RunningClaim } from '../model/claim.ts';
 import { announce, park, putPause, putWaiting, queueWrite, type Draft } from '../draft.ts';
+import { isAgentErrorKind, type AgentErrorKind } from '../model/errors.ts';
 import type { Fault } from '../model/fault.ts';
 import type { IssueRef } from '../model/issue.ts';
 import { settingsFor } from '../model/state.ts';
@@ -9,13 +10,22 @@ import { settingsFor } from '../model/state.ts';
  * Faults after which the conversation is worth going on with: it is whole, and only its last turn broke. A second
  * failure in a row begins a new one, in case the conversation itself is what breaks.
  */
-const GOES_ON: ReadonlySet<string> = new Set([
-  'turn_failed',
-  'turn_timeout',
-  'turn_stalled',
-  'agent_exited',
-  'agent_protocol_error',
-]);
+const RESUMABLE_FAULTS: Readonly<Record<AgentErrorKind, boolean>> = {
+  agent_not_found: false,
+  agent_not_logged_in: false,
+  agent_usage_limit: false,
+  agent_refused: false,
+  agent_needs_person: false,
+  agent_protocol_error: true,
+  agent_exited: true,
+  agent_did_nothing: false,
+  verification_failed: false,
+  agent_no_evidence: false,
+  turn_failed: true,
+  turn_timeout: true,
+  turn_stalled: true,
+  turn_cancelled: false,
+};
 
 /** How long an agent rests when its provider does not say when the limit lifts. */
 const DEFAULT_PAUSE_MS = 15 * 60_000;
@@ -63,7 +73,7 @@ export function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fa
     delayMs: delay(failures, maxRetryBackoffMs, issue.id),
     awaitsEdit,
     error: fault.message,
-    keepSession: GOES_ON.has(fault.kind) && claim.failures % 2 === 0,
+    keepSession: isAgentErrorKind(fault.kind) && RESUMABLE_FAULTS[fault.kind] && claim.failures % 2 === 0,
     failures,
   });
 }

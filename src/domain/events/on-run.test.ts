@@ -4,6 +4,7 @@ import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { NO_TOKENS, type AgentEvent } from '../model/agent-event.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
+import type { FaultKind } from '../model/errors.ts';
 import type { RunEvent } from '../model/run.ts';
 import { runningView } from '../views/running-view.ts';
 
@@ -298,7 +299,7 @@ describe('what a run costs', () => {
 
 describe('the conversation of a run that failed', () => {
   const fault = { kind: 'turn_failed', message: 'agent: turn_failed: 500', consequence: 'back-off' } as const;
-  const failing = (kinds: readonly string[]): (string | null | undefined)[] => {
+  const failing = (kinds: readonly FaultKind[]): (string | null | undefined)[] => {
     const player = createPlayer();
     player.poll([issueWith({ id: '1' })]);
     return kinds.map((kind, index) => {

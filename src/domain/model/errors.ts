@@ -1,3 +1,6 @@
+/** Every kind of fault there is. */
+export type FaultKind = TrackerErrorKind | AgentErrorKind | OtherErrorKind;
+
 /** What went wrong with a tracker, in the words of the specification. */
 export type TrackerErrorKind =
   | 'tracker_auth_error'
@@ -18,6 +21,10 @@ export const TRACKER_ERROR_RETRYABLE: Readonly<Record<TrackerErrorKind, boolean>
   tracker_missing_end_cursor: true,
   missing_tracker_project: false,
 };
+
+export function isTrackerErrorKind(kind: string): kind is TrackerErrorKind {
+  return Object.hasOwn(TRACKER_ERROR_RETRYABLE, kind);
+}
 
 export interface TrackerErrorFacts {
   readonly kind: TrackerErrorKind;
@@ -123,6 +130,28 @@ export const AGENT_ERROR_CONSEQUENCE: Readonly<Record<AgentErrorKind, Consequenc
   turn_stalled: 'back-off',
   turn_cancelled: 'back-off',
 };
+
+export function isAgentErrorKind(kind: string): kind is AgentErrorKind {
+  return Object.hasOwn(AGENT_ERROR_CONSEQUENCE, kind);
+}
+
+/** What went wrong with anything else. */
+const OTHER_ERROR_KINDS = [
+  'scm_conflict_error',
+  'scm_branch_kept',
+  'workspace_error',
+  'delivery_error',
+  'notification_error',
+  'template_error',
+  'database_away',
+  'worker_lost',
+  'internal_error',
+] as const;
+type OtherErrorKind = (typeof OTHER_ERROR_KINDS)[number];
+
+export function isFaultKind(kind: string): kind is FaultKind {
+  return isTrackerErrorKind(kind) || isAgentErrorKind(kind) || OTHER_ERROR_KINDS.some((known) => known === kind);
+}
 
 export interface AgentErrorFacts {
   readonly kind: AgentErrorKind;

@@ -8,12 +8,14 @@ import {
   TemplateError,
   TrackerError,
   WorkspaceError,
+  isFaultKind,
   type Consequence,
+  type FaultKind,
 } from './errors.ts';
 
 /** An error as data: what the core, the store and the API keep of one. */
 export interface Fault {
-  readonly kind: string;
+  readonly kind: FaultKind;
   readonly message: string;
   readonly consequence: Consequence;
   readonly resetsAt?: number;
@@ -50,33 +52,45 @@ export class FaultError extends Error {
 
 /** Turns anything thrown into a fault. */
 export function faultOf(error: unknown): Fault {
-  return error instanceof FaultError ? error.fault : judged(error);
+  if (error instanceof FaultError) return error.fault;
+  const message = error instanceof Error ? error.message : String(error);
+  for (const judge of BY_CLASS) {
+    const judged = judge(error);
+    if (judged !== null) return { message, ...judged };
+  }
+  return { message, kind: 'internal_error', consequence: 'back-off' };
 }
 
-/** This is the one table that says what retries, and how. */
-function judged(error: unknown): Fault {
-  if (error instanceof AgentError) {
-    const consequence = AGENT_ERROR_CONSEQUENCE[error.kind];
-    return { kind: error.kind, message: error.message, consequence, ...(error.resetsAt ? { resetsAt: error.resetsAt } : {}) };
-  }
-  if (error instanceof TrackerError) {
-    const consequence = error.retryable ? 'back-off' : 'back-off-at-cap';
-    return { kind: error.kind, message: error.message, consequence, ...waitOf(error), ...natureOf(error) };
-  }
-  if (error instanceof ScmConflictError) return { kind: 'scm_conflict_error', message: error.message, consequence: 'back-off' };
-  if (error instanceof WorkspaceError) {
-    return { kind: 'workspace_error', message: error.message, consequence: error.retryable ? 'back-off' : 'back-off-at-cap' };
-  }
-  if (error instanceof DeliveryError) {
-    return { kind: 'delivery_error', message: error.message, consequence: error.retryable ? 'back-off' : 'park' };
-  }
-  if (error instanceof NotificationError) {
-    return { kind: 'notification_error', message: error.message, consequence: 'back-off', ...waitOf(error) };
-  }
-  if (error instanceof RecordsError && error.isAway)
-    return { kind: 'database_away', message: error.message, consequence: 'back-off' };
-  if (error instanceof TemplateError) return { kind: 'template_error', message: error.message, consequence: 'back-off-at-cap' };
-  return { kind: 'internal_error', message: error instanceof Error ? error.message : String(error), consequence: 'back-off' };
+/** The one table that says what retries, and how. */
+const BY_CLASS: readonly ((error: unknown) => Judged | null)[] = [
+  of(AgentError, ({ kind, resetsAt }) => ({
+    kind,
+    consequence: AGENT_ERROR_CONSEQUENCE[kind],
+    ...(resetsAt ? { resetsAt } : {}),
+  })),
+  of(TrackerError, (error) => ({
+    kind: error.kind,
+    consequence: error.retryable ? 'back-off' : 'back-off-at-cap',
+    ...waitOf(error),
+    ...natureOf(error),
+  })),
+  of(ScmConflictError, () => ({ kind: 'scm_conflict_error', consequence: 'back-off' })),
+  of(WorkspaceError, ({ retryable }) => ({ kind: 'workspace_error', consequence: retryable ? 'back-off' : 'back-off-at-cap' })),
+  of(DeliveryError, ({ retryable }) => ({ kind: 'delivery_error', consequence: retryable ? 'back-off' : 'park' })),
+  of(NotificationError, (error) => ({ kind: 'notification_error', consequence: 'back-off', ...waitOf(error) })),
+  of(RecordsError, ({ isAway }) => ({ kind: isAway ? 'database_away' : 'internal_error', consequence: 'back-off' })),
+  of(TemplateError, () => ({ kind: 'template_error', consequence: 'back-off-at-cap' })),
+];
+
+type Judged = Omit<Fault, 'message'>;
+
+function of<E>(kind: abstract new (...args: never[]) => E, judge: (error: E) => Judged) {
+  return (error: unknown): Judged | null => (error instanceof kind ? judge(error) : null);
+}
+
+/** A fault that another process tells of, which may be of another version and have kinds of its own. */
+export function heardFault(fault: Fault): Fault {
+  return isFaultKind(fault.kind) ? fault : { ...(fault as Fault), kind: 'internal_error' };
 }
 
 function natureOf({ isGarbled, isLimit, status }: TrackerError): Pick<Fault, 'isGarbled' | 'isLimit' | 'isUnauthorized'> {

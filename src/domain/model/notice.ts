@@ -1,5 +1,6 @@
 import type { TokenUsage } from './agent-event.ts';
 import type { ParkReason } from './claim.ts';
+import type { FaultKind } from './errors.ts';
 import type { IssueRef } from './issue.ts';
 import type { NotificationEvent } from './notification.ts';
 import type { OperatorAnswer, OperatorRequest } from './operator.ts';
@@ -15,12 +16,12 @@ import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from '
  */
 export interface Notices {
   'poll:tick:completed': { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number };
-  'poll:tick:failed': { error: string; kind: string; retryInMs: number; durationMs: number };
+  'poll:tick:failed': { error: string; kind: FaultKind; retryInMs: number; durationMs: number };
   /** It takes long to prove itself at start, or to answer a poll. */
   'tracker:answer:awaited': { kind: string };
   /** A read at start failed in a way that may heal, and is tried again. `tries` counts those that failed. */
-  'tracker:start:failed': { error: string; kind: string; retryInMs: number; tries: number };
-  'tracker:start:postponed': { error: string; kind: string; retryInMs: number };
+  'tracker:start:failed': { error: string; kind: FaultKind; retryInMs: number; tries: number };
+  'tracker:start:postponed': { error: string; kind: FaultKind; retryInMs: number };
   /** Told once for each wait. */
   'poll:tick:postponed': { reason: string; resource: string; until: number };
   /** It no longer waits. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { TRACKER_ERROR_RETRYABLE } from './errors.ts';
+import { isTrackerErrorKind, TRACKER_ERROR_RETRYABLE } from './errors.ts';
 import { remedyFor, remedyForRun } from './remedies.ts';
 
-it.each(Object.keys(TRACKER_ERROR_RETRYABLE))('%s has a remedy', (kind) => {
+it.each(Object.keys(TRACKER_ERROR_RETRYABLE).filter(isTrackerErrorKind))('%s has a remedy', (kind) => {
   expect(remedyFor(kind, '')).toEqual(expect.any(String));
 });
 
@@ -37,6 +37,6 @@ it('an address that leads elsewhere is not mended by waiting', () => {
 });
 
 it('names that every object has are no kinds', () => {
-  expect(remedyFor('constructor', '')).toBeNull();
+  expect(remedyForRun('tracker: constructor: x')).toBeNull();
   expect(remedyForRun('agent: constructor: x')).toBeNull();
 });

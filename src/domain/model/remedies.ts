@@ -1,5 +1,5 @@
 import type { ParkReason } from './claim.ts';
-import type { TrackerErrorKind } from './errors.ts';
+import { isAgentErrorKind, isTrackerErrorKind, type AgentErrorKind, type FaultKind, type TrackerErrorKind } from './errors.ts';
 
 /** A start ends with it where the kind has to be proved first. */
 export const LASTING_LIMIT = 'the tracker limits requests and does not say for how long: start again later';
@@ -24,10 +24,10 @@ const OF_FILE = /\btracker: \w+: (?:READ|WRITE) /;
 /** No waiting mends an address that only leads on. */
 const REDIRECTED = /\bredirected to (?:another origin|an address that is none)|\bmore than \d+ redirects/;
 
-export function remedyFor(kind: string, error: string): string | null {
+export function remedyFor(kind: FaultKind, error: string): string | null {
   if (OF_FILE.test(error)) return 'it is read again at every poll; foray doctor tells more';
   if (REDIRECTED.test(error)) return 'check tracker.endpoint: that address leads somewhere else';
-  return Object.hasOwn(TRACKER_REMEDIES, kind) ? TRACKER_REMEDIES[kind as TrackerErrorKind] : null;
+  return isTrackerErrorKind(kind) ? TRACKER_REMEDIES[kind] : null;
 }
 
 /** What a person can do about what ended a run, read from the words it is kept in; null where only time helps. */
@@ -37,10 +37,10 @@ export function remedyForRun(error: string): string | null {
   const step = /\bworkspace: (\w+): /.exec(error)?.[1];
   if (step !== undefined) return remedyForStep(step, error);
   const [, area, kind = ''] = /\b(agent|tracker): (\w+): /.exec(error) ?? [];
-  if (area === 'tracker') return remedyFor(kind, error);
+  if (area === 'tracker') return isTrackerErrorKind(kind) ? remedyFor(kind, error) : null;
   if (/\btemplate: line \d/.test(error))
     return 'correct the prompt of the workflow file at that line, with if around what may be missing';
-  return area === 'agent' && Object.hasOwn(AGENT_REMEDIES, kind) ? (AGENT_REMEDIES[kind] ?? null) : null;
+  return area === 'agent' && isAgentErrorKind(kind) ? AGENT_REMEDIES[kind] : null;
 }
 
 function remedyForStep(step: string, error: string): string | null {
@@ -75,15 +75,20 @@ export const PARK_REMEDIES: Readonly<Record<ParkReason, string>> = {
   stopped_by_operator: 'somebody stopped it on purpose',
 };
 
-/** Those of its kinds where a person has to do something. */
-const AGENT_REMEDIES: Readonly<Record<string, string>> = {
+/** Null where nobody has to do anything, or where a person is asked for in another way. */
+const AGENT_REMEDIES: Readonly<Record<AgentErrorKind, string | null>> = {
   agent_not_found: 'install the program, or set agent.command to where it is',
   agent_not_logged_in: 'log the program in as the user of the service',
+  agent_usage_limit: null,
+  agent_refused: null,
+  agent_needs_person: null,
   agent_protocol_error: 'update the program of the agent: foray doctor tells its version',
   agent_exited: 'read its last words; an option or subcommand that it does not know asks for a newer version of the program',
   agent_did_nothing: 'look at the prompt and at the login of the agent',
   agent_no_evidence: 'let the agent say no-change-needed where that is right',
   verification_failed: 'read the output of the command in foray logs',
+  turn_failed: null,
   turn_timeout: 'raise agent.turn_timeout_ms, or make the issue smaller',
   turn_stalled: 'raise agent.stall_timeout_ms where tools run long',
+  turn_cancelled: null,
 };

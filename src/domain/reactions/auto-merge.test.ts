@@ -334,7 +334,7 @@ describe('auto_merge', () => {
   });
 
   const refuse = (player: Player, unsure = false): void => {
-    const fault = { ...FAULT, kind: unsure ? 'tracker_transport_error' : 'scm_conflict_error' };
+    const fault = { ...FAULT, kind: unsure ? 'tracker_transport_error' : 'scm_conflict_error' } as const;
     player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault, unsure } });
   };
 

@@ -1,5 +1,5 @@
 import type { RunPlan } from '../../domain/model/effect.ts';
-import type { Fault } from '../../domain/model/fault.ts';
+import { heardFault, type Fault } from '../../domain/model/fault.ts';
 import { failedExit, type RunExit } from '../../domain/model/event.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../ports/runner.ts';
@@ -204,8 +204,12 @@ function tellWait(run: GivenRun, text: string): void {
 function passOn(run: GivenRun, word: RunMessage, nameOf: NameOf): void {
   if (run.exit !== null || run.worker === null) return;
   if ('notice' in word) run.hear.announce(word.notice);
-  else if ('report' in word && word.report.type === 'run-exited') run.exit = word.report.exit;
+  else if ('report' in word && word.report.type === 'run-exited') run.exit = heardExit(word.report.exit);
   else if ('report' in word) run.hear.report(located(word.report, run.worker.name, nameOf(run.worker)));
+}
+
+function heardExit(exit: RunExit): RunExit {
+  return { ...exit, fault: exit.fault && heardFault(exit.fault) };
 }
 
 function tellExit({ plan, hear, over, exit, carrier }: GivenRun): void {

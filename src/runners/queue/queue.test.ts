@@ -4,7 +4,7 @@ import { settingsWith } from '../../../test/support/settings.ts';
 import { WorkspaceError } from '../../domain/model/errors.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { RunExit, RunReport } from '../../domain/model/event.ts';
-import { faultOf } from '../../domain/model/fault.ts';
+import { faultOf, type Fault } from '../../domain/model/fault.ts';
 import { refOf } from '../../domain/model/issue.ts';
 import type { AskedOfTheLeader, GivenJob, RunAnswer, RunQueue, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
 import type { ToolCalls } from '../../ports/runner.ts';
@@ -263,6 +263,17 @@ describe('a worker that is silent', () => {
       });
     await expect.poll(() => memory.given.map(({ id, workerId }) => [id, workerId]), soon).toContainEqual([second.id, 'w2#1']);
   });
+});
+
+it('a worker of another version may tell of a fault that is unknown here', async () => {
+  const run = start();
+  await expect.poll(() => memory.given.length, soon).toBe(1);
+  const fault = { kind: 'agent_dreamt', message: 'agent: agent_dreamt: of sheep', consequence: 'back-off' } as const;
+  const exit = { ...DONE, kind: 'error', fault: fault as unknown as Fault } as const;
+  memory.say({ runId: run.id, number: 1, words: [{ report: { type: 'run-exited', ...run.ids, exit } }] });
+  await expect
+    .poll(() => run.reports.at(-1), soon)
+    .toMatchObject({ type: 'run-exited', exit: { kind: 'error', fault: { ...fault, kind: 'internal_error' } } });
 });
 
 describe('the removal of a workspace', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
-import { RecordsError, TrackerError, WorkspaceError } from '../../domain/model/errors.ts';
+import { RecordsError, TrackerError, WorkspaceError, type FaultKind } from '../../domain/model/errors.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { faultOf } from '../../domain/model/fault.ts';
 import { refOf } from '../../domain/model/issue.ts';
@@ -81,4 +81,17 @@ it('what a run may not do is the same fault on a worker', async () => {
   const asked = createAskedTracker((request, cut) => answerRun(leader, request, cut), plan);
   const error: unknown = await asked.transitionIssue('1', 'done', signal).catch((fault: unknown) => fault);
   expect(faultOf(error)).toMatchObject({ kind: 'tracker_payload_error', consequence: 'back-off-at-cap' });
+});
+
+it('a kind of fault that only another version knows is an internal error', async () => {
+  const fault = {
+    kind: 'tracker_dreamt' as FaultKind,
+    message: 'tracker: tracker_dreamt: GET /x: of sheep',
+    consequence: 'back-off',
+  } as const;
+  const ask = () => Promise.resolve({ ok: false, fault } as const);
+  const thrown = await createAskedTracker(ask, plan)
+    .fetchIssueById('1', signal)
+    .catch((error: unknown) => error);
+  expect(faultOf(thrown)).toEqual({ ...fault, kind: 'internal_error' });
 });

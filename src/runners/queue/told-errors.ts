@@ -1,5 +1,5 @@
-import { TRACKER_ERROR_RETRYABLE, TrackerError, WorkspaceError, type TrackerErrorKind } from '../../domain/model/errors.ts';
-import { FaultError, faultOf, type Fault } from '../../domain/model/fault.ts';
+import { isTrackerErrorKind, TrackerError, WorkspaceError, type TrackerErrorKind } from '../../domain/model/errors.ts';
+import { FaultError, faultOf, heardFault, type Fault } from '../../domain/model/fault.ts';
 import type { ToldAnswer, ToldError } from '../../ports/run-queue.ts';
 
 /** What came of some work, to be told to another machine. */
@@ -32,7 +32,7 @@ function errorOfFault(fault: Fault): Error {
   const [, what, detail] = /^workspace: (.*?): (.*)$/s.exec(message) ?? [];
   if (kind === 'workspace_error' && what !== undefined && detail !== undefined)
     return new WorkspaceError(what, detail, { retryable });
-  return (isTrackerKind(kind) ? trackerErrorOf(fault, kind) : null) ?? new FaultError(fault);
+  return (isTrackerErrorKind(kind) ? trackerErrorOf(fault, kind) : null) ?? new FaultError(heardFault(fault));
 }
 
 function trackerErrorOf({ message, consequence, ...fault }: Fault, kind: TrackerErrorKind): TrackerError | null {
@@ -47,8 +47,4 @@ function trackerErrorOf({ message, consequence, ...fault }: Fault, kind: Tracker
 function statusOf({ isGarbled, isUnauthorized }: Pick<Fault, 'isGarbled' | 'isUnauthorized'>): { readonly status?: number } {
   if (isGarbled) return { status: 200 };
   return isUnauthorized ? { status: 401 } : {};
-}
-
-function isTrackerKind(kind: string): kind is TrackerErrorKind {
-  return Object.hasOwn(TRACKER_ERROR_RETRYABLE, kind);
 }
