@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Expansion } from '../ports/provider.ts';
-import { expand, unsetIn, unsetNote } from './expand.ts';
+import { expand, unsetNote } from './expand.ts';
 import { fakeContext } from '../../test/support/config/fake-kinds.ts';
 import { readDbPath, readWorkspaceRoot } from './paths.ts';
 import { readWorkflow } from './workflow.ts';
@@ -38,8 +38,22 @@ describe('expand', () => {
   it('names the unset variables', () => {
     expect(unsetNote(expand('$X$Y', 'anywhere', {}))).toBe(': $X and $Y are not set');
     expect(unsetNote(null)).toBe('');
-    expect(unsetIn('tracker.api_key is incomplete: $X and $Y are not set (line 3, column 1)')).toEqual(['$X', '$Y']);
-    expect(unsetIn('tracker.active_states is not set')).toEqual([]);
+  });
+});
+
+describe('a problem of a value whose variable is not set', () => {
+  it.each([
+    ['tracker.api_key', 'tracker: { kind: github, project: o/r, api_key: $NONE }'],
+    ['tracker.endpoint.unset_variable', 'tracker: { kind: github, project: o/r, api_key: k, endpoint: $NONE }'],
+    ['workspace.root', 'tracker: { kind: file }\nfile: { path: . }\nworkspace: { root: $NONE/x }'],
+    ['workspace.repo', 'tracker: { kind: file }\nfile: { path: . }\nworkspace: { repo: $NONE }'],
+    ['server.token', 'tracker: { kind: file }\nfile: { path: . }\nserver: { token: $NONE }'],
+    ['store.url', 'tracker: { kind: file }\nfile: { path: . }\nstore: { url: $NONE }'],
+    ['notifications.url', 'tracker: { kind: file }\nfile: { path: . }\nnotifications: [{ url: $NONE }]'],
+  ])('%s names it on its own too', (check, yaml) => {
+    const { problems } = readWorkflow(`---\n${yaml}\n---\nx`, '/srv/WORKFLOW.md', fakeContext({ env: {} }));
+    const found = problems.find((problem) => problem.check === check);
+    expect(found).toMatchObject({ message: expect.stringContaining(': $NONE is not set') as string, unset: ['NONE'] });
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Problem } from '../domain/model/problem.ts';
 import type { Expansion, ProviderFacts } from '../ports/provider.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -75,12 +76,10 @@ export function unsetNote(expanded: Expanded | null): string {
   return `: ${names.join(' and ')} ${names.length > 1 ? 'are' : 'is'} not set`;
 }
 
-/** The variables that a message names as not set. */
-export function unsetIn(message: string): readonly string[] {
-  return UNSET_NOTE.exec(message)?.[1]?.split(' and ') ?? [];
+/** A problem of a value, with the variables that are to blame for it. */
+export function blamingUnset(problem: Problem, expanded: Expanded | null): Problem {
+  return expanded === null || expanded.unset.length === 0 ? problem : { ...problem, unset: expanded.unset };
 }
-
-const UNSET_NOTE = new RegExp(`: (\\$${NAME}(?: and \\$${NAME})*) (?:is|are) not set`);
 
 /** The value of a variable; empty when it is unset. Names that every object has are no variables. */
 export function valueIn(env: Env, name: string): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NOTIFICATION_EVENTS, NOTIFICATION_FORMATS, type NotificationTarget } from '../domain/model/notification.ts';
 import type { Problem } from '../domain/model/problem.ts';
-import { type Env, expand, type Expanded, unsetNote } from './expand.ts';
+import { blamingUnset, type Env, expand, type Expanded, unsetNote } from './expand.ts';
 import { byDefault, choice, filledText, text } from './fields.ts';
 import { isLoopback } from './loopback.ts';
 
@@ -44,7 +44,7 @@ function readTarget({ url: written, format, on, secret: writtenSecret }: z.outpu
   const secret = writtenSecret === undefined ? null : expand(writtenSecret, 'whole', env);
   const problems = [
     ...addressProblems(url, index),
-    ...(secret !== null && secret.value.trim() === '' ? [fault(index, 'secret', `must not be empty${unsetNote(secret)}`)] : []),
+    ...(secret !== null && secret.value.trim() === '' ? [emptyFault(index, 'secret', secret)] : []),
   ];
   const name = nameOf(written.trim(), index);
   const target: NotificationTarget = { name, url: url.value, format, on: [...new Set(on)], secret: secret?.value ?? null };
@@ -64,9 +64,9 @@ function withDistinctNames(targets: readonly NotificationTarget[]): readonly Not
 }
 
 function addressProblems(url: Expanded, index: number): readonly Problem[] {
-  if (url.value === '') return [fault(index, 'url', `must not be empty${unsetNote(url)}`)];
+  if (url.value === '') return [emptyFault(index, 'url', url)];
   if (!URL.canParse(url.value) || !/^https?:\/\//i.test(url.value)) {
-    return [fault(index, 'url', `must be an address that begins with https://${unsetNote(url)}`)];
+    return [blamingUnset(fault(index, 'url', `must be an address that begins with https://${unsetNote(url)}`), url)];
   }
   const { protocol, hostname } = new URL(url.value);
   if (protocol === 'https:' || isLoopback(hostname)) return [];
@@ -95,6 +95,10 @@ function doubled(targets: readonly NotificationTarget[]): readonly Problem[] {
     const message = `is the address of entry ${twin + 1} too, so ${both.join(', ')} would be told twice`;
     return [fault(index, 'url', message)];
   });
+}
+
+function emptyFault(index: number, key: string, value: Expanded): Problem {
+  return blamingUnset(fault(index, key, `must not be empty${unsetNote(value)}`), value);
 }
 
 function fault(index: number, key: string, message: string): Problem {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Problem } from '../domain/model/problem.ts';
-import { type Env, expand, unsetNote } from './expand.ts';
+import { blamingUnset, type Env, expand, unsetNote } from './expand.ts';
 
 export interface PathContext {
   /** Absolute. */
@@ -43,9 +43,10 @@ function resolvePath(check: string, written: string, context: PathContext): Read
   const resolved = path.resolve(path.dirname(context.workflowPath), home);
   if (isBelowHome && !path.isAbsolute(context.homeDir)) return { path: resolved, problems: [homeless(check, context)] };
   if (expanded.unset.length === 0) return { path: resolved, problems: [] };
+  const message = `cannot be expanded${unsetNote(expanded)}`;
   return {
     path: resolved,
-    problems: [{ severity: 'error', check, message: `cannot be expanded${unsetNote(expanded)}`, key: check.split('.') }],
+    problems: [blamingUnset({ severity: 'error', check, message, key: check.split('.') }, expanded)],
   };
 }
 

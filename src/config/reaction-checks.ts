@@ -3,7 +3,7 @@ import type { Problem } from '../domain/model/problem.ts';
 import type { ScmConnection } from '../domain/model/settings.ts';
 import type { ReactionKind } from '../domain/model/reaction.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
-import { type ExpandedConnection, literalNote, unsetNote } from './expand.ts';
+import { blamingUnset, type ExpandedConnection, literalNote, unsetNote } from './expand.ts';
 import { managedProjects } from './reaction-projects.ts';
 import { activeKinds, type MergeRequestSide, onlyActive } from './reactions.ts';
 import { REACTION_KINDS } from '../domain/reactions/registry.ts';
@@ -194,14 +194,16 @@ function missingKey(
   own: ExpandedConnection | null,
 ): Problem {
   const places = `set \`${name}.${key}\`, or \`tracker.${key}\` with tracker.kind ${written}`;
-  const message = `${name}.${key} is required for reactions with provider ${written}${unsetNote(own?.[key] ?? null)}; ${places}`;
+  const value = own?.[key] ?? null;
+  const message = `${name}.${key} is required for reactions with provider ${written}${unsetNote(value)}; ${places}`;
   const place = own === null ? ['reactions'] : [name, key];
-  return { severity: 'error', check: `${kind}.${key}`, message, key: place };
+  return blamingUnset({ severity: 'error', check: `${kind}.${key}`, message, key: place }, value);
 }
 
 function incompleteKey(kind: string, name: string, key: keyof ExpandedConnection, own: ExpandedConnection | null): Problem {
-  const message = `${name}.${key} is incomplete${unsetNote(own?.[key] ?? null)}`;
-  return { severity: 'warning', check: `${kind}.${key}.unset_variable`, message, key: [name, key] };
+  const value = own?.[key] ?? null;
+  const message = `${name}.${key} is incomplete${unsetNote(value)}`;
+  return blamingUnset({ severity: 'warning', check: `${kind}.${key}.unset_variable`, message, key: [name, key] }, value);
 }
 
 /** What its adapter would be refused with when it is built. */

@@ -1,7 +1,7 @@
 import type { Problem } from '../domain/model/problem.ts';
 import type { RepoSettings, ScmConnection, TrackerSettings } from '../domain/model/settings.ts';
 import { isLoopback } from './loopback.ts';
-import { type ExpandedConnection, type Env, expand, type Expanded, unsetNote } from './expand.ts';
+import { blamingUnset, type ExpandedConnection, type Env, expand, type Expanded, unsetNote } from './expand.ts';
 
 /** The keys of `workspace` that are about its repository. */
 export interface RepoKeys {
@@ -34,7 +34,8 @@ export function readRepo(keys: RepoKeys, context: RepoContext): ReadRepo {
   }
   const url = expand(keys.repo.trim(), 'anywhere', context.env);
   const address = addressOf(url.value);
-  if (typeof address === 'string') return { repo: null, problems: [fault('repo', `${address}${unsetNote(url)}`)] };
+  if (typeof address === 'string')
+    return { repo: null, problems: [blamingUnset(fault('repo', `${address}${unsetNote(url)}`), url)] };
   const connection = connectionTo(address, context);
   const given = expanded(keys.repo_token, context.env);
   const token = given?.value.trim() || (connection?.apiKey ?? '');
@@ -125,7 +126,7 @@ function tokenProblems(repo: RepoSettings, address: RemoteAddress, given: Expand
 
 function withoutToken({ host }: RemoteAddress, given: Expanded | null): Problem {
   const why = unsetNote(given) || ': no forge of this file is on that host, so set workspace.repo_token: $NAME, or push: false';
-  return fault('repo_token', `pushing to ${host} needs a token${why}`);
+  return blamingUnset(fault('repo_token', `pushing to ${host} needs a token${why}`), given);
 }
 
 function insecure({ host }: RemoteAddress): Problem {

@@ -1,6 +1,6 @@
 import type { Problem } from '../domain/model/problem.ts';
 import type { Settings } from '../domain/model/settings.ts';
-import { type Env, expand, type Expanded, unsetNote } from './expand.ts';
+import { blamingUnset, type Env, expand, type Expanded, unsetNote } from './expand.ts';
 import type { Sections } from './schema.ts';
 
 /** The only address that is served without a token. */
@@ -41,7 +41,8 @@ function secretOf(written: string | undefined, env: Env): Expanded | null {
 /** A secret that came out empty would lock everybody out, or let everybody in. */
 function emptySecret(check: string, expanded: Expanded): readonly Problem[] {
   if (expanded.value.trim() !== '') return [];
-  return [{ severity: 'error', check, message: `must not be empty${unsetNote(expanded)}`, key: check.split('.') }];
+  const message = `must not be empty${unsetNote(expanded)}`;
+  return [blamingUnset({ severity: 'error', check, message, key: check.split('.') }, expanded)];
 }
 
 function isAddress(url: string): boolean {

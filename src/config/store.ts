@@ -1,5 +1,5 @@
 import type { Problem } from '../domain/model/problem.ts';
-import { type Env, expand, type Expanded, unsetNote, valueIn } from './expand.ts';
+import { blamingUnset, type Env, expand, type Expanded, unsetNote, valueIn } from './expand.ts';
 import type { Sections } from './schema.ts';
 
 export interface ReadStore {
@@ -16,7 +16,8 @@ export function readStore(section: Sections['store'], env: Env): ReadStore {
   const { address, secrets } = expandAddress(section.url, env);
   const message = addressProblem(address);
   if (message === null) return { url: address.value, problems: [], secrets };
-  return { url: null, problems: [{ severity: 'error', check: 'store.url', message, key: ['store', 'url'] }], secrets };
+  const problem = { severity: 'error', check: 'store.url', message, key: ['store', 'url'] } as const;
+  return { url: null, problems: [blamingUnset(problem, address)], secrets };
 }
 
 /** What is wrong with the address of a database, or null. */

@@ -1,7 +1,7 @@
 import { sameState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { ProviderFacts } from '../ports/provider.ts';
-import { type ExpandedConnection, literalNote, unsetNote } from './expand.ts';
+import { blamingUnset, type ExpandedConnection, literalNote, unsetNote } from './expand.ts';
 import type { CheckedFrontMatter } from './check-front-matter.ts';
 import { didYouMean, nearestWord } from '../lib/nearest-word.ts';
 import { blockNames, fullName, writtenName } from './blocks.ts';
@@ -51,20 +51,14 @@ function checkRequired(tracker: ReadTracker, key: ConnectionKey, required: boole
   // A blank project or endpoint is left to the kind, which says what it should look like.
   const missing = !expanded || (key === 'api_key' ? expanded.value.trim() : expanded.value) === '';
   if (missing && required) {
-    return [
-      problem(
-        'error',
-        `tracker.${key}`,
-        `tracker.${key} is required for tracker kind ${fullName(provider, section.kind)}${kindNote(key)}${unsetNote(expanded)}`,
-      ),
-    ];
+    const message = `tracker.${key} is required for tracker kind ${fullName(provider, section.kind)}${kindNote(key)}${unsetNote(expanded)}`;
+    return [blamingUnset(problem('error', `tracker.${key}`, message), expanded)];
   }
   if (!expanded || expanded.unset.length === 0) return [];
   const instead =
     missing && key === 'endpoint' && provider.defaults.endpoint ? `; ${provider.defaults.endpoint} is used instead` : '';
-  return [
-    problem('warning', `tracker.${key}.unset_variable`, `tracker.${key} is incomplete${unsetNote(expanded)}${instead}`, key),
-  ];
+  const message = `tracker.${key} is incomplete${unsetNote(expanded)}${instead}`;
+  return [blamingUnset(problem('warning', `tracker.${key}.unset_variable`, message, key), expanded)];
 }
 
 /** A name that is taken for the value itself is found out only when the tracker knows no such project or host. */

@@ -1,4 +1,3 @@
-import { unsetIn } from '../../config/expand.ts';
 import { problemFacts } from '../../config/format.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
 import { makeDirectories } from '../../lib/make-directories.ts';
@@ -48,8 +47,8 @@ function fileFindings({ problems, path }: LoadedWorkflow): readonly Finding[] {
   if (problems.length === 0) return [ok('workflow', `${path} is valid`)];
   return problems.map((problem) => {
     const { severity: status, check, message, ...place } = problemFacts(problem, path);
-    const unset = unsetIn(message);
-    const remedy = unset.length === 0 ? 'correct the workflow file' : `set ${unset.join(' and ')}`;
+    const unset = problem.unset?.map((name) => `$${name}`);
+    const remedy = unset === undefined ? 'correct the workflow file' : `set ${unset.join(' and ')}`;
     return { check, status, message, remedy, ...place };
   });
 }

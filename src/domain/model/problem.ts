@@ -8,6 +8,8 @@ export interface Problem {
   readonly isAdvice?: true;
   /** The key it is about, such as `['tracker', 'project']`: the loader turns it into line and column. */
   readonly key?: readonly (string | number)[];
+  /** Variables that are not set and therefore to blame. */
+  readonly unset?: readonly string[];
   /** Where it is in the file; the message ends with it too. */
   readonly position?: SourcePosition;
 }
