@@ -1,17 +1,16 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, chownSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import type { AgentStatus } from '../domain/model/agent-event.ts';
 import { createJsonRpcPeer, JsonRpcError, RPC_CODES } from '../lib/json-rpc/index.ts';
-import { processStartTime } from '../lib/process-identity.ts';
 import type { RunPlan } from '../domain/model/effect.ts';
 import type { ToolServer } from '../ports/agent.ts';
 import type { ToolCalls } from '../ports/runner.ts';
 import type { Logger } from '../ports/runtime.ts';
 import { isCallerOf, type PidsOf } from './caller.ts';
+import { privateDirectory } from './private-directory.ts';
 import { TOOL_NAMES, TOOLS } from './tools.ts';
 
 /**
@@ -42,10 +41,14 @@ interface OpenRun {
   readonly id: string;
   readonly token: string;
   readonly calls: ToolCalls;
+  /** Those that have proven themselves and are open. */
+  readonly connections: Set<Socket>;
   status: AgentStatus | null;
   readonly over: AbortController;
 }
 
+/** An agent needs one or two; one that opens more has lost count of them, or wants to harm others. */
+export const MOST_OF_RUN = 32;
 /** So many may be about to prove themselves at one time; more than this are not ours. Agents have no such limit. */
 export const MOST_STRANGERS = 256;
 
@@ -68,7 +71,7 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
   return {
     open(plan, calls) {
       const token = randomBytes(24).toString('hex');
-      runs.set(plan.runId, { id: plan.runId, token, calls, status: null, over: new AbortController() });
+      runs.set(plan.runId, { id: plan.runId, token, calls, connections: new Set(), status: null, over: new AbortController() });
       const { user } = plan.settings.agent;
       if (user) letUse(directory, socketPath, user);
       const { command, args } = options;
@@ -95,38 +98,6 @@ export async function startToolHost(options: ToolHostOptions): Promise<ToolHost>
 function letUse(directory: string, socketPath: string, user: { readonly uid: number; readonly gid: number }): void {
   chmodSync(directory, 0o711);
   chownSync(socketPath, user.uid, user.gid);
-}
-
-/**
- * A folder that only we can enter. One that somebody else made in our name is left alone, and so is that of another daemon of
- * the same scope which lives: on a shared database it may lead while we wake up from a sleep.
- */
-async function privateDirectory(scope: string): Promise<string> {
-  const hash = createHash('sha256').update(scope).digest('hex').slice(0, 12);
-  const prefix = `foray-tools-${hash}-`;
-  const wanted = path.join(os.tmpdir(), `${prefix}${process.pid}`);
-  // Nobody waits for it: a folder for temporary files may have thousands of entries.
-  void removeLeft(prefix).catch(() => {});
-  try {
-    await removeOwn(wanted);
-    await mkdir(wanted, { mode: 0o700 });
-    return wanted;
-  } catch {
-    return mkdtemp(path.join(os.tmpdir(), 'foray-tools-'));
-  }
-}
-
-/** What daemons that are gone left. */
-async function removeLeft(prefix: string): Promise<void> {
-  const names = (await readdir(os.tmpdir())).filter((name) => name.startsWith(prefix));
-  const left = names.filter((name) => processStartTime(Number(name.slice(prefix.length))) === null);
-  for (const name of left) await removeOwn(path.join(os.tmpdir(), name));
-}
-
-/** In a folder of somebody else our deletion could be led elsewhere while it goes on. */
-async function removeOwn(directory: string): Promise<void> {
-  const found = await lstat(directory).catch(() => null);
-  if (found?.isDirectory() && found.uid === process.getuid?.()) await rm(directory, { recursive: true, force: true });
 }
 
 /** A stranger may say no more than a token takes; a run no more than its longest call. */
@@ -158,11 +129,12 @@ function serve(
 
   function prove(): object {
     if (known === null) throw new JsonRpcError(RPC_CODES.methodNotFound, 'say hello first');
-    isProven = isCallerOf(known.run.id, known, pidsOf);
-    if (!isProven) {
+    if (!isCallerOf(known.run.id, known, pidsOf)) {
       logger.warn('a process that is not of the run showed the token of its tools', { run_id: known.run.id, pid: known.pid });
       throw new JsonRpcError(RPC_CODES.invalidRequest, 'this token belongs to another session');
     }
+    keepOpen(known.run, socket);
+    isProven = true;
     clearTimeout(late);
     onProven();
     return { tools: TOOLS.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })) };
@@ -189,6 +161,13 @@ function serve(
     clearTimeout(late);
     peer.close('the connection is closed');
   });
+}
+
+function keepOpen({ connections }: OpenRun, socket: Socket): void {
+  if (connections.size >= MOST_OF_RUN)
+    throw new JsonRpcError(RPC_CODES.invalidRequest, `this session has ${MOST_OF_RUN} connections open: close some of them`);
+  connections.add(socket);
+  socket.once('close', () => connections.delete(socket));
 }
 
 /** Hands over whole lines. A line that exceeds the limit ends the connection. */

@@ -14,7 +14,7 @@ import type { ReactionSettings } from '../domain/model/settings.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { createToolCalls } from './calls.ts';
 import { titleFor } from './caller.ts';
-import { MOST_STRANGERS, startToolHost, type ToolHost } from './host.ts';
+import { MOST_OF_RUN, MOST_STRANGERS, startToolHost, type ToolHost } from './host.ts';
 import { serveMcp } from './server.ts';
 import { TOOLS } from './tools.ts';
 
@@ -81,7 +81,7 @@ function createNotebook(parts: Partial<Issue> = {}) {
 }
 
 /** The server runs in this process here. */
-const pidsOf = (runId: string): number[] => (runId === 'run-1' ? [process.pid] : []);
+const pidsOf = (runId: string): number[] => (/^(?:run-1|many-.*)$/.test(runId) ? [process.pid] : []);
 
 let host: ToolHost;
 let notebook: ReturnType<typeof createNotebook>;
@@ -246,7 +246,8 @@ describe('the socket', () => {
     };
     const { result } = await ask('hello', { token: env['FORAY_TOOL_TOKEN'], pid: process.pid });
     process.title = titleFor(result?.word ?? '');
-    await ask('prove', {});
+    const { error } = await ask('prove', {});
+    if (error !== undefined) throw new Error(error.message);
     return { socket, ask };
   }
 
@@ -269,14 +270,24 @@ describe('the socket', () => {
   });
 
   it('has room for every agent, and only for some who have not proven themselves', async () => {
+    for (let agents = 0; agents < 150; agents += 1) {
+      const { env } = openRun({ ...PLAN, runId: `many-${agents}` });
+      for (let each = 0; each < 2; each += 1) await connectProven(env);
+    }
     const { env } = openRun();
-    for (let agents = 0; agents < 300; agents += 1) await connectProven(env);
     const socketPath = env['FORAY_TOOL_SOCKET'] ?? '';
     const strangers = await Promise.all(Array.from({ length: MOST_STRANGERS }, () => dial(socketPath)));
     expect(await closedAfter(socketPath)).toBe(true);
     expect(strangers.filter(({ readyState }) => readyState === 'open')).toHaveLength(MOST_STRANGERS);
     strangers[0]?.end();
     await expect.poll(() => connectProven(env).then(() => 'room', String)).toBe('room');
+  });
+
+  it('has room for some connections of one run, and for those of others whatever it opens', async () => {
+    const { env } = openRun();
+    for (let each = 0; each < MOST_OF_RUN; each += 1) await connectProven(env);
+    await expect(connectProven(env)).rejects.toThrow('this session has 32 connections open');
+    await connectProven(openRun({ ...PLAN, runId: 'many-2' }).env);
   });
 
   async function dial(socketPath: string): Promise<Socket> {
