@@ -79,6 +79,8 @@ export async function commonOptions({ crashPoints = false, singleFile = false, v
   return {
     absWorkingDir: new URL('.', import.meta.url).pathname,
     bundle: true,
+    // Names of libraries are those under this folder, also where node_modules is a link.
+    preserveSymlinks: true,
     platform: 'node',
     target: 'node20',
     minifySyntax: true,

@@ -23,12 +23,14 @@ async function bundleForBrowser(entry) {
 export const browserBundles = {
   name: 'browser-bundles',
   setup(pluginBuild) {
+    const { absWorkingDir = process.cwd() } = pluginBuild.initialOptions;
+    // Source maps name it: a path of this machine would make the build another in every folder.
     pluginBuild.onResolve({ filter: /\?bundle$/ }, (args) => ({
-      path: path.resolve(args.resolveDir, args.path.slice(0, -SUFFIX.length)),
+      path: path.relative(absWorkingDir, path.join(args.resolveDir, args.path.slice(0, -SUFFIX.length))),
       namespace: 'browser-bundle',
     }));
     pluginBuild.onLoad({ filter: /.*/, namespace: 'browser-bundle' }, async (args) => ({
-      contents: await bundleForBrowser(args.path),
+      contents: await bundleForBrowser(path.join(absWorkingDir, args.path)),
       loader: 'text',
     }));
   },
