@@ -1,9 +1,10 @@
 import { execFileSync, fork } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import fs, { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { joined } from './content.ts';
 import type { Content } from './content.ts';
 import type { FileVersion } from './stamp.ts';
@@ -27,6 +28,19 @@ const rewrite = (edit: (text: string) => string | null): Promise<void> =>
   });
 const addLine = (line: string) => (text: string) => `${text}${line}\n`;
 const lines = async (): Promise<string[]> => (await readFile(file, 'utf8')).trim().split('\n');
+
+/** What is imported meanwhile is new, and calls what the test put in the place of functions of Node. */
+async function withOwnModules(work: () => Promise<void>): Promise<void> {
+  syncBuiltinESMExports();
+  vi.resetModules();
+  try {
+    await work();
+  } finally {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+    vi.resetModules();
+  }
+}
 
 describe('rewriteFile', () => {
   it('keeps every change of many writers at once', async () => {
@@ -59,27 +73,38 @@ describe('rewriteFile', () => {
 
   it('takes over what somebody wrote into the file it just replaced', async () => {
     await writeFile(file, 'start\n');
-    const { openSync, writeSync, closeSync } = await import('node:fs');
     const theirs = openSync(file, 'r+');
-    let calls = 0;
-    let watch: NodeJS.Timeout | undefined;
-    await rewrite((text) => {
-      calls += 1;
-      if (calls === 1) {
-        // As soon as our text is there, they write into the old file, which they have open.
-        watch = setInterval(() => {
-          if (!readFileSync(file, 'utf8').includes('ours')) return;
-          clearInterval(watch);
-          writeSync(theirs, 'start\ntheirs\n', 0);
-        }, 0);
-      }
-      return `${text}ours\n`;
+    let replacements = 0;
+    await rewriteFile(file, {
+      edit: (content) => [...content, Buffer.from('ours\n')],
+      replaced() {
+        replacements += 1;
+        // They had the old file open.
+        if (replacements === 1) writeSync(theirs, 'start\ntheirs\n', 0);
+      },
     });
-    clearInterval(watch);
     closeSync(theirs);
-    const found = await lines();
-    expect(found).toContain('ours');
-    expect(found.filter((line) => line === 'ours')).toHaveLength(1);
+    expect(await lines()).toEqual(['start', 'theirs', 'ours']);
+  });
+
+  it('has the text on the disk before it takes the place of the old one, and its directory afterwards', async () => {
+    await writeFile(file, 'start\n');
+    const steps: string[] = [];
+    const { fsync, renameSync: rename } = fs;
+    vi.spyOn(fs, 'fsync').mockImplementation((descriptor, done) => {
+      const stats = fs.fstatSync(descriptor);
+      steps.push(stats.isDirectory() ? 'sync the directory' : `sync ${stats.size} bytes`);
+      fsync(descriptor, done);
+    });
+    vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
+      steps.push(`rename to ${path.basename(String(to))}`);
+      rename(from, to);
+    });
+    await withOwnModules(async () => {
+      const fresh = await import('./write-back.ts');
+      await fresh.rewriteFile(file, { edit: () => [Buffer.from('ours')] });
+    });
+    expect(steps).toEqual(['sync 4 bytes', 'rename to numbers', 'sync the directory']);
   });
 
   it('needs not read again what it wrote, and sees every edit of it, also one of the same length in the same moment', async () => {

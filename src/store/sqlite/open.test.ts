@@ -4,6 +4,8 @@ import { StoreError } from '../errors.ts';
 import { storeErrorOf } from './errors.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { openStore } from './open.ts';
+import { prepare } from './prepare.ts';
+import { createProcessRecords } from './processes.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sqlite } from './sqlite.ts';
 import { anOwner, CLOCK, fillStore, makeFolder, TRACKER } from '../../../test/support/store/database.ts';
@@ -178,6 +180,9 @@ it('a place that takes no file is told with its folder and the remedy', () => {
   });
 });
 
+/** The `synchronous` that outlives a power loss, see https://www.sqlite.org/pragma.html#pragma_synchronous. */
+const FULL = 2;
+
 describe('a database that opens', () => {
   it('is made with its migrations on record and in WAL mode', async () => {
     const path = folder.file('fresh.db');
@@ -204,6 +209,22 @@ describe('a database that opens', () => {
     await store.close();
   });
 
+  it('is left as it was by an upgrade that fails half way, which can be made again', async () => {
+    const path = await edited('half.db', (db) => {
+      db.exec('ALTER TABLE forgotten_runs DROP COLUMN unpriced_runs; DROP TABLE told');
+      db.exec('DELETE FROM schema_migrations WHERE version > 14; ALTER TABLE operator_pause RENAME TO away');
+    });
+    await expect(open(path)).rejects.toThrow('operator_pause');
+    const db = await openSqlite(path);
+    expect(db.get('SELECT max(version) AS version FROM schema_migrations')).toEqual({ version: 14 });
+    expect(db.all("SELECT name FROM sqlite_schema WHERE name = 'told'")).toEqual([]);
+    db.exec('ALTER TABLE away RENAME TO operator_pause');
+    db.close();
+    const store = await open(path);
+    expect((await store.load(TRACKER)).told).toEqual([]);
+    await store.close();
+  });
+
   it('waits for a program that keeps it busy, and tells so once', async () => {
     const path = await filledDatabase('busy.db');
     const other = await openSqlite(path);
@@ -227,6 +248,22 @@ describe('a database that opens', () => {
     expect(holds).toEqual([{ owner: 'next', lease_until: CLOCK.now() + 60_000 }]);
     db.close();
     await store.close();
+  });
+
+  it('has every commit wait for the disk, also after a write that does not, and one of these that failed', async () => {
+    const db = await openSqlite(folder.file('durable.db'));
+    const waits = () => db.get('PRAGMA synchronous')?.synchronous;
+    prepare(db, CLOCK);
+    expect(waits()).toBe(FULL);
+    const processes = createProcessRecords(db, 'instance-1');
+    processes.started(process.pid, 'run-1');
+    expect(waits()).toBe(FULL);
+    processes.ended(process.pid);
+    expect(waits()).toBe(FULL);
+    db.exec('DROP TABLE processes');
+    expect(() => processes.ended(process.pid)).toThrow('no such table');
+    expect(waits()).toBe(FULL);
+    db.close();
   });
 
   it('answers nothing once it is closed', async () => {
