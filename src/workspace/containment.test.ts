@@ -1,10 +1,24 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { chmod, link, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
+import fs, {
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createWorkspaceBench } from '../../test/support/workspaces.ts';
 import type { WorkspaceBench } from '../../test/support/workspaces.ts';
 import { markUnfinished } from './unfinished.ts';
@@ -20,7 +34,11 @@ beforeEach(async () => {
   await writeFile(path.join(outside, 'status'), 'blocked\nfrom outside');
   await writeFile(path.join(outside, 'precious'), 'keep me');
 });
-afterEach(() => bench.cleanUp());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  await bench.cleanUp();
+});
 
 const at = (...parts: string[]): string => path.join(bench.root, 'ABC-1', ...parts);
 
@@ -30,22 +48,20 @@ async function expectOutsideUntouched(): Promise<void> {
   expect(await readFile(path.join(outside, 'precious'), 'utf8')).toBe('keep me');
 }
 
-/** Puts a link in the place of the folder, then of the file in it, and takes it back, without end. */
-const SWAP = `const { renameSync, symlinkSync, unlinkSync } = require('node:fs');
-const [folder, outside] = process.argv.slice(1);
-const swap = (place, link, aside) => {
-  renameSync(place, aside);
-  symlinkSync(link, place);
-  unlinkSync(place);
-  renameSync(aside, place);
-};
-process.stdout.write('swapping', () => {
-  for (;;) {
-    swap(folder, outside, folder + '-aside');
-    swap(folder + '/status', outside + '/status', folder + '/aside');
-  }
-});
-`;
+/** Does something right before a file or directory of this name is opened: after every look at it. */
+function beforeOpening(name: string, act: () => unknown): void {
+  const { open } = fs;
+  vi.spyOn(fs, 'open').mockImplementation(async (...args) => {
+    if (path.basename(String(args[0])) === name) await act();
+    return open(...args);
+  });
+  syncBuiltinESMExports();
+}
+
+async function putLink(place: string, target: string): Promise<void> {
+  await rename(place, path.join(bench.base, 'aside'));
+  await symlink(target, place);
+}
 
 describe('containment', () => {
   it('keeps every identifier right under the root, to the disk and back', async () => {
@@ -170,33 +186,58 @@ describe('containment', () => {
     }
   });
 
-  it('reads no path outside of the root', async () => {
+  it('reads no path outside of the root, and none of its own folders there', async () => {
     await mkdir(path.join(outside, '.foray'));
     await writeFile(path.join(outside, '.foray', 'status'), 'blocked');
-    for (const wrong of [outside, path.join(bench.root, '..', 'outside'), bench.root, at('deeper')]) {
+    const removed = path.join(bench.root, '.foray-removed');
+    await mkdir(path.join(removed, '.foray'), { recursive: true });
+    await writeFile(path.join(removed, '.foray', 'status'), 'blocked');
+    for (const wrong of [outside, path.join(bench.root, '..', 'outside'), bench.root, at('deeper'), removed]) {
       expect(await bench.workspaces.readStatus(wrong)).toBeNull();
     }
-    expect(bench.log.filter(({ message }) => message === 'status file ignored')).toHaveLength(4);
+    expect(bench.log.filter(({ message }) => message === 'status file ignored')).toHaveLength(5);
   });
 
-  it('reads nothing through links that are swapped in between the look and the read', { timeout: 40_000 }, async () => {
-    await bench.workspaces.prepare(bench.subject(), signal);
-    await writeFile(at('.foray', 'status'), 'blocked\nown words');
-    const swapper = spawn(process.execPath, ['-e', SWAP, at('.foray'), outside], { stdio: ['ignore', 'pipe', 'inherit'] });
-    try {
-      await once(swapper.stdout, 'data');
-      const read = new Set<string>();
-      const patience = performance.now() + 20_000;
-      // On, until both were met: who has the processor when is nobody's to say.
-      for (let looks = 0; looks < 1_500 || (read.size < 2 && performance.now() < patience); looks += 1) {
-        read.add((await bench.workspaces.readStatus(at()))?.statement ?? 'nothing');
-      }
-      expect([...read].toSorted()).toEqual(['nothing', 'own words']);
-    } finally {
-      swapper.kill('SIGKILL');
-      await once(swapper, 'exit');
-    }
-    await expectOutsideUntouched();
+  describe('reads nothing from elsewhere when, between the look and the read,', () => {
+    beforeEach(async () => {
+      await bench.workspaces.prepare(bench.subject(), signal);
+      await writeFile(at('.foray', 'status'), 'blocked\nown words');
+      await mkdir(path.join(outside, '.foray'));
+      await writeFile(path.join(outside, '.foray', 'status'), 'blocked\nfrom outside');
+    });
+    const statement = async () => (await bench.workspaces.readStatus(at()))?.statement ?? null;
+
+    it.each([
+      { what: 'the workspace', name: 'ABC-1', place: () => at(), target: () => outside },
+      { what: 'the data folder', name: '.foray', place: () => at('.foray'), target: () => outside },
+      { what: 'the file', name: 'status', place: () => at('.foray', 'status'), target: () => path.join(outside, 'status') },
+    ])('$what becomes a link', async ({ name, place, target }) => {
+      beforeOpening(name, () => putLink(place(), target()));
+      expect(await statement()).toBeNull();
+      expect(bench.log.at(-1)?.attributes['reason']).toContain('was replaced while it was read');
+    });
+
+    it.runIf(process.platform === 'linux').each([
+      { what: 'the workspace', place: () => at() },
+      { what: 'the data folder', place: () => at('.foray') },
+    ])('$what becomes a link after it was opened', async ({ place }) => {
+      beforeOpening('status', () => putLink(place(), outside));
+      expect(await statement()).toBe('own words');
+    });
+
+    it('the file becomes a pipe, which holds up nobody', async () => {
+      const pipe = at('.foray', 'status');
+      beforeOpening('status', async () => {
+        await rm(pipe);
+        execFileSync('mkfifo', [pipe]);
+      });
+      const read = statement();
+      const outcome = await Promise.race([read, delay(5_000, 'held up', { ref: false })]);
+      // Lets go of one who is held up.
+      closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK));
+      await read;
+      expect(outcome).toBeNull();
+    });
   });
 
   it.each(['status', 'scm.json'])('does not wait for a pipe in the place of %s', async (name) => {
@@ -225,6 +266,24 @@ describe('remove', () => {
     expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: true });
     expect(await readdir(bench.root)).toEqual(['.foray-marks']);
     await expectOutsideUntouched();
+  });
+
+  it('refuses a link that before_remove put in its place', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    const beforeRemove = 'cd .. && mv ABC-1 kept && ln -s ../outside ABC-1';
+    await expect(bench.workspaces.remove(bench.subject({ beforeRemove }), signal)).rejects.toThrow('is a symbolic link');
+    expect((await lstat(at())).isSymbolicLink()).toBe(true);
+    await expectOutsideUntouched();
+  });
+
+  it('that fails half way leaves nothing that the next session takes for ready', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    await writeFile(at('kept'), 'of the half');
+    vi.spyOn(fs, 'rm').mockImplementationOnce(() => Promise.reject(new Error('the disk failed')));
+    syncBuiltinESMExports();
+    await expect(bench.workspaces.remove(bench.subject(), signal)).rejects.toThrow('the disk failed');
+    expect(await bench.workspaces.prepare(bench.subject(), signal)).toEqual({ path: at(), created: true });
+    expect(existsSync(at('kept'))).toBe(false);
   });
 
   it('forgets a workspace that a crash left half deleted', async () => {

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogRecorder, createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
+import { moveAside } from './aside.ts';
 import { createWorkspaces } from './index.ts';
 import { markNameOf, workspaceKey } from './key.ts';
 
@@ -193,6 +194,8 @@ describe('a link to a directory in the place of', () => {
     await mkdir(old);
     await mkdir(path.join(bench.root, 'ABC-1'));
     await expect(bench.workspaces.remove(bench.subject(), signal)).rejects.toThrow('.foray-removed is a symbolic link');
+    await expect(moveAside(bench.root, 'ABC-1', 1)).rejects.toThrow('.foray-removed is a symbolic link');
+    expect(existsSync(path.join(bench.root, 'ABC-1'))).toBe(true);
     await rm(old, { recursive: true });
     await isUntouched();
   });
