@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { existsSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { issueWith, refWith } from '../../test/support/issues.ts';
 import { settingsWith } from '../../test/support/settings.ts';
 import { TrackerError } from '../domain/model/errors.ts';
@@ -91,7 +91,10 @@ beforeEach(async () => {
   notebook = createNotebook();
   recorded = [];
 });
-afterEach(() => host.stop());
+afterEach(() => {
+  vi.useRealTimers();
+  return host.stop();
+});
 
 function openRun(plan: RunPlan = PLAN) {
   const calls = createToolCalls({
@@ -223,6 +226,21 @@ describe('the socket', () => {
     return result;
   }
 
+  /** Speaks on a connection of its own, as a tool server does. */
+  function speak(env: Readonly<Record<string, string>>) {
+    const socket = connect(env['FORAY_TOOL_SOCKET'] ?? '');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+    const ask = async (method: string, params: object): Promise<{ result?: { word: string }; error?: { message: string } }> => {
+      socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error(`closed instead of an answer to ${method}`);
+      return JSON.parse(value) as Awaited<ReturnType<typeof ask>>;
+    };
+    return { socket, ask };
+  }
+
   it('keeps next to nothing of one who has not shown a token', async () => {
     const { env } = openRun();
     const socketPath = env['FORAY_TOOL_SOCKET'] ?? '';
@@ -234,16 +252,7 @@ describe('the socket', () => {
 
   /** One that has proven to be a process of its run. */
   async function connectProven(env: Readonly<Record<string, string>>) {
-    const socket = connect(env['FORAY_TOOL_SOCKET'] ?? '');
-    onTestFinished(() => void socket.destroy());
-    socket.on('error', () => {});
-    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
-    const ask = async (method: string, params: object): Promise<{ result?: { word: string }; error?: { message: string } }> => {
-      socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
-      const { value, done } = await lines.next();
-      if (done === true) throw new Error(`closed instead of an answer to ${method}`);
-      return JSON.parse(value) as Awaited<ReturnType<typeof ask>>;
-    };
+    const { socket, ask } = speak(env);
     const { result } = await ask('hello', { token: env['FORAY_TOOL_TOKEN'], pid: process.pid });
     process.title = titleFor(result?.word ?? '');
     const { error } = await ask('prove', {});
@@ -257,6 +266,31 @@ describe('the socket', () => {
     socket.write('x'.repeat(400_000));
     await closed;
     expect(notebook.told).toEqual([]);
+  });
+
+  it('carries out nothing for one who shows a token and no proof, or a wrong one', async () => {
+    const { env } = openRun();
+    const { ask } = speak(env);
+    const comment = () => ask('call', { name: 'comment', arguments: { text: 'stolen' } });
+    expect((await comment()).error?.message).toBe('say hello first');
+    await ask('hello', { token: env['FORAY_TOOL_TOKEN'], pid: process.pid });
+    expect((await comment()).error?.message).toBe('say hello first');
+    process.title = titleFor('another word');
+    if (process.platform === 'linux') expect((await ask('prove', {})).error).toBeDefined();
+    expect((await comment()).error?.message).toBe('say hello first');
+    expect(notebook.told).toEqual([]);
+  });
+
+  it('hangs up on one who has proven nothing after ten seconds, and on nobody else', { timeout: 10_000 }, async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { env } = openRun();
+    const [proven, silent] = [await connectProven(env), speak(env)];
+    await silent.ask('hello', { token: env['FORAY_TOOL_TOKEN'], pid: process.pid });
+    const closed = once(silent.socket, 'close');
+    vi.advanceTimersByTime(10_000);
+    await closed;
+    await proven.ask('call', { name: 'comment', arguments: { text: 'here' } });
+    expect(notebook.told).toEqual(['comment 1 here']);
   });
 
   it('speaks for no other run once it has proven itself', async () => {
@@ -315,15 +349,43 @@ describe('the socket', () => {
   });
 });
 
+const ownFolder = (): string => path.dirname(openRun().env['FORAY_TOOL_SOCKET'] ?? '');
+
+/** A daemon of the same scope starts after the one before stopped; `meanwhile` is done in between. */
+async function startAgain(meanwhile = (): unknown => null): Promise<void> {
+  await host.stop();
+  meanwhile();
+  host = await startToolHost({ logger: SILENT, command: 'node', args: [], scope: import.meta.url, pidsOf });
+}
+
 it('the socket of a daemon of the same scope is left alone while that lives, and taken away when it is gone', async () => {
-  const own = path.dirname(openRun().env['FORAY_TOOL_SOCKET'] ?? '');
+  const own = ownFolder();
   const [living, gone] = [process.ppid, 1_999_999].map((pid) => own.replace(/\d+$/, String(pid)));
   for (const folder of [living, gone]) mkdirSync(folder ?? '');
-  await host.stop();
-  host = await startToolHost({ logger: SILENT, command: 'node', args: [], scope: import.meta.url, pidsOf });
+  await startAgain();
   await expect.poll(() => existsSync(gone ?? '')).toBe(false);
   expect(existsSync(living ?? '')).toBe(true);
   rmdirSync(living ?? '');
+});
+
+it('nobody else may enter the folder of the socket, whatever the umask', async () => {
+  const before = process.umask(0);
+  await startAgain();
+  process.umask(before);
+  const folder = ownFolder();
+  expect([folder, path.join(folder, 'socket')].map((place) => lstatSync(place).mode & 0o777)).toEqual([0o700, 0o600]);
+});
+
+it.runIf(process.getuid !== undefined)('a folder that somebody else made in our name is left alone', async () => {
+  const planted = ownFolder();
+  await startAgain(() => {
+    mkdirSync(path.join(planted, 'theirs'), { recursive: true });
+    // To another user, what this one made is somebody else's.
+    vi.spyOn(process, 'getuid').mockReturnValue(lstatSync(planted).uid + 1);
+  });
+  expect(ownFolder()).not.toBe(planted);
+  expect(readdirSync(planted)).toEqual(['theirs']);
+  rmSync(planted, { recursive: true });
 });
 
 describe('the tools', () => {
