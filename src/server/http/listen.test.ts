@@ -1,10 +1,13 @@
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createFakeDaemon } from '../../../test/support/fake-daemon.ts';
 import { MAX_CONNECTIONS } from './connections.ts';
 import { listen, type Listening } from './listen.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { createSite } from '../routes.ts';
+
+/** The end of an answer that came whole. */
+const LAST_CHUNK = '\r\n0\r\n\r\n';
 
 const open: Listening[] = [];
 const sockets: Socket[] = [];
@@ -300,6 +303,21 @@ describe('connections that are held open', () => {
     for (let i = 0; i < 5; i++) expect((await fetch(`${url}/livez`)).status).toBe(200);
   });
 
+  it('are cut off after 45 s in which nothing went either way', { timeout: 10_000 }, async () => {
+    const { setTimeout: wait } = Socket.prototype;
+    // That long passes at once.
+    vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function shortened(this: Socket, ms, done) {
+      return wait.call(this, ms === 45_000 ? 1 : ms, done);
+    });
+    const { server, daemon } = await serve();
+    daemon.ready = () => new Promise(() => undefined);
+    const socket = dial(server.port);
+    const gone = new Promise((resolve) => socket.on('error', () => undefined).on('close', resolve));
+    socket.resume();
+    socket.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await gone;
+  });
+
   it('are destroyed after a refusal, even by a client that never closes its side', async () => {
     const { server } = await serve();
     const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
@@ -388,6 +406,8 @@ describe('stopping', () => {
     await expect.poll(() => daemon.listeners()).toBe(others + 1);
     const text = 'x'.repeat(256 * 1024);
     const issue = { id: '1', identifier: 'E', displayIdentifier: null, title: '', url: '', state: '' };
+    let seen = '';
+    socket.on('data', (chunk) => (seen = `${seen}${chunk.toString()}`.slice(-LAST_CHUNK.length)));
     const gone = new Promise((resolve) => socket.on('close', resolve));
     for (let i = 0; i < 400 && daemon.listeners() > others; i++) {
       daemon.notices.announce({ name: 'run:agent:spoke', facts: { issue, runId: 'r', type: 'message', text } });
@@ -396,6 +416,7 @@ describe('stopping', () => {
     expect(daemon.listeners()).toBe(others);
     socket.resume();
     await gone;
+    expect(seen, 'it is not sent the rest').not.toBe(LAST_CHUNK);
   });
 });
 
