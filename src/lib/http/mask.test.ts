@@ -38,6 +38,15 @@ describe('masking', () => {
     expect(Buffer.from(shown.split('[redacted]')[1] ?? '', 'base64').length).toBeLessThanOrEqual(2);
   });
 
+  it.each(['', 'u', 'us', 'user:'])('replaces a secret in the base64 of addresses after %j, where that is another', (before) => {
+    const secret = '>>>???>>>???k';
+    const form = Buffer.from(`${before}${secret}`).toString('base64url');
+    expect(form, 'it has digits that only this form has').toMatch(/-.*_|_.*-/);
+    const shown = maskSecrets(`jwt ${form}`, [secret]);
+    expect(shown).toContain('[redacted]');
+    expect(Buffer.from(shown.split('[redacted]')[1] ?? '', 'base64url').length).toBeLessThanOrEqual(2);
+  });
+
   it('looks through a megabyte in a moment', () => {
     const text = 'a line of \\"text\\", 100 % of it & more\\n'.repeat(25_000);
     const mask = createMask(['glpat-AbCdEfGhIjKlMnOpQrSt', 'ghp_0123456789abcdefghijABCDEFGHIJ012345']);
