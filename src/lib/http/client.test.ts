@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import net from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Handler, TestServer } from '../../../test/support/http-server.ts';
 import {
   empty,
@@ -258,6 +260,23 @@ describe('the network', () => {
     const { server, client } = await clientFor(() => empty());
     await expect(client.request({ path: '/' }, AbortSignal.abort(new Error('early')))).rejects.toThrow('early');
     expect(server.requests).toHaveLength(0);
+  });
+
+  it('hears nothing of a caller who gave up while the connection was made', async () => {
+    const { server, client } = await clientFor(() => empty());
+    const giving = new AbortController();
+    const standing: Promise<unknown>[] = [];
+    const { connect } = net;
+    vi.spyOn(net, 'connect').mockImplementationOnce((...args: Parameters<typeof connect>) => {
+      const socket = connect(...args);
+      standing.push(once(socket, 'connect'));
+      giving.abort(new Error('shutting down'));
+      return socket;
+    });
+    await expect(client.request({ method: 'POST', path: '/late' }, giving.signal)).rejects.toThrow('shutting down');
+    await Promise.all(standing);
+    await client.request({ path: '/next' }, never);
+    expect([standing.length, server.requests.map((request) => request.path)]).toEqual([1, ['/next']]);
   });
 });
 
