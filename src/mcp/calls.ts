@@ -132,7 +132,7 @@ const CALLS: Readonly<Record<ToolName, Call>> = {
  * A path such as /usr/bin is none.
  */
 function withoutCommands(text: string): string {
-  return text.replaceAll(/^(\s*)\/(?=[a-z_][\w-]*(?![\w/.-]))/gim, '$1\\/');
+  return text.replaceAll(/^([^\S\r\n]*)\/(?=[a-z_][\w-]*(?![\w/.-]))/gim, '$1\\/');
 }
 
 /** States an agent may move its issue to: those people work in, and the handoff. Never a terminal one. */

@@ -102,6 +102,7 @@ export function complaintOf({ code, message, data }: JsonRpcError): Complaint {
 const LONGEST_DETAIL = 2_000;
 
 function oneLine(text: string): string {
-  const line = text.trim().replaceAll(/\s*[\r\n]+\s*/g, ' | ');
+  const lines = text.split(/[\r\n]/).map((each) => each.trim());
+  const line = lines.filter((each) => each !== '').join(' | ');
   return line.length > LONGEST_DETAIL ? `${line.slice(0, LONGEST_DETAIL)}…` : line;
 }
