@@ -175,6 +175,7 @@ export function aSnapshot(changes: Partial<Snapshot> = {}): Snapshot {
     preflightProblem: null,
     operatorPause: null,
     costLimitUsd: 0,
+    isFiltered: false,
     ...changes,
   };
 }

@@ -152,7 +152,7 @@ const PHASES = { running: 'running', 'handing-off': 'handing_off' } as const;
 
 /** An issue that no poll and no record of ours tells of: the tracker is asked for its state. */
 async function ofStranger(state: State, tracker: Tracker, identifier: string, signal: AbortSignal): Promise<Explanation> {
-  const { terminalStates, handoffState } = state.settings.tracker;
+  const { activeStates, terminalStates, handoffState, queryFilter } = state.settings.tracker;
   const closed = new Set<string>();
   const at = await stateAt(tracker, identifier, closed, signal);
   const issue = { identifier, state: at ?? '' };
@@ -161,7 +161,16 @@ async function ofStranger(state: State, tracker: Tracker, identifier: string, si
   if (handoffState !== null && sameState(at, handoffState))
     return entry(issue, 'handed_off', `state "${at}" is the handoff state`, {});
   if (closed.size > 0) return { ...entry(issue, 'not_active', 'the issue is closed', {}), remedy: 'reopen the issue' };
+  if (stateIn(activeStates, at)) return ofUnlisted(issue, queryFilter);
   return entry(issue, 'not_active', at === '' ? 'the issue has no state' : `state "${at}" is not an active state`, {});
+}
+
+/** In an active state, but no candidate of this poll. Where nothing narrows the list, it came while the poll was under way. */
+function ofUnlisted(issue: Pick<IssueRef, 'identifier' | 'state'>, queryFilter: string): Explanation {
+  const active = `state "${issue.state}" is an active state`;
+  if (queryFilter.trim() === '')
+    return entry(issue, 'next_poll', `${active}, but the last list of the tracker lacks the issue`, {});
+  return entry(issue, 'not_listed', `${active}, but tracker.query_filter (${queryFilter}) leaves the issue out`, {});
 }
 
 async function stateAt(tracker: Tracker, identifier: string, closed: Set<string>, signal: AbortSignal): Promise<string | null> {

@@ -16,7 +16,7 @@ export interface Explanation {
   readonly remedy: string | null;
 }
 
-export type Reason = HoldReason | 'handed_off' | 'terminal' | 'unknown' | 'not_watched';
+export type Reason = HoldReason | 'handed_off' | 'terminal' | 'unknown' | 'not_listed' | 'not_watched';
 
 export interface Times {
   readonly since?: number;
@@ -83,6 +83,7 @@ const REMEDIES = {
   no_state_slot: 'wait for a free slot, or raise agent.max_concurrent_agents_by_state',
   handed_off: null,
   terminal: null,
+  not_listed: 'change the issue so that tracker.query_filter matches it, or change the filter',
   not_watched: 'set db_path, or store.url where that is set, to a database of its own in this file, and start a service with it',
   unknown: 'check the identifier, tracker.project and what the token may see',
 } as const satisfies Readonly<Record<Reason, Remedy>>;

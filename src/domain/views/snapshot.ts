@@ -55,6 +55,8 @@ export interface Snapshot {
   readonly notifications: readonly NotificationView[];
   /** Dollars one issue may cost; 0 is no limit. */
   readonly costLimitUsd: number;
+  /** Whether `tracker.query_filter` leaves issues out. */
+  readonly isFiltered: boolean;
 }
 
 /** One who is told of what happens, and whether the messages arrive. */
@@ -162,6 +164,7 @@ export function snapshotOf(state: State, now: number, { storeProblem, startFault
     operatorPause: state.operatorPause,
     notifications: state.settings.notifications.map((target) => notificationView(state, target)),
     costLimitUsd: state.settings.agent.maxCostUsd,
+    isFiltered: state.settings.tracker.queryFilter.trim() !== '',
   };
 }
 

@@ -103,6 +103,12 @@ describe('merge requests, runs and gaps', () => {
       'Nothing runs. The tracker is polled by the leader.',
     ],
     ['no candidates', {}, 'holds', 'The last poll found no issue in an active state.'],
+    [
+      'no candidates of a filter',
+      { isFiltered: true },
+      'holds',
+      'The last poll found no issue in an active state that matches tracker.query_filter.',
+    ],
     ['no retries', {}, 'retrying', 'No issue waits for another try.'],
     ['none parked', {}, 'parked', 'No issue waits for a person.'],
     ['no history', {}, 'history', 'No run yet.'],

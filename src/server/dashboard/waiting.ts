@@ -130,8 +130,13 @@ function noHolds(snapshot: Snapshot): TemplatePart {
   if (nextAt === null) return 'What is kept back, and why, is known to the leader alone: see its board.';
   if (last === null) return html`No poll has finished yet. ${pollText(snapshot)}`;
   if (last.error !== null) return html`The last poll failed, so nothing is known of new issues. ${pollText(snapshot)}`;
-  if (last.candidates === 0) return html`The last poll found no issue in an active state. ${pollText(snapshot)}`;
+  if (last.candidates === 0)
+    return html`The last poll found no issue in an active state${matching(snapshot)}. ${pollText(snapshot)}`;
   return html`No other issue of the last poll is kept back: each one runs, waits or is parked above. ${pollText(snapshot)}`;
+}
+
+function matching({ isFiltered }: Snapshot): string {
+  return isFiltered ? ' that matches tracker.query_filter' : '';
 }
 
 export function mergeRequestCell(watch: WatchView): Html {

@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createPlayground, type Playground } from '../../support/daemon.ts';
+import { buildStage, stageWorkflow } from './stage.ts';
+
+let ground: Playground;
+beforeEach(async () => {
+  ground = await createPlayground();
+});
+afterEach(() => ground.cleanup());
+
+const FILTERS = [
+  ['graphql', '{"labels": {"some": {"name": {"eq": "agent"}}}}'],
+  ['nsproject', 'labels=agent'],
+  ['repoissues', 'label:agent'],
+  ['selfhosted', 'labels=agent'],
+  ['wfboard', 'labels = agent'],
+] as const;
+
+it.each(FILTERS)('explain says that tracker.query_filter leaves an issue of %s out', async (kind, filter) => {
+  const stage = await buildStage(kind, ground);
+  const { todo } = stage.states;
+  await stage.add({ title: 'Wanted', state: todo, labels: ['agent'] });
+  const left = await stage.add({ title: 'Left out', state: todo, labels: ['other'] });
+  const tracker = `${stage.sections['tracker']}\nquery_filter: '${filter}'`;
+  await ground.write('WORKFLOW.md', stageWorkflow(stage, { tracker }));
+  const { code, stdout } = await ground.run(['explain', left.identifier, '--format', 'json'], { env: stage.env });
+  const explained = {
+    state: todo,
+    reason: 'not_listed',
+    detail: `state "${todo}" is an active state, but tracker.query_filter (${filter}) leaves the issue out`,
+    remedy: 'change the issue so that tracker.query_filter matches it, or change the filter',
+  };
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, [explained]]);
+  await stage.close();
+});
