@@ -10,20 +10,30 @@ import { claimHold } from '../../domain/rules/eligibility.ts';
 import { isSlotTaken } from '../../domain/rules/slots.ts';
 import type { HoldVerdict } from '../../domain/model/hold.ts';
 import type { Tracker } from '../../ports/tracker.ts';
+import type { Trouble } from '../pages/chronicle.ts';
 import { entry, type Explanation, type Reason, type Times } from './explanation.ts';
 import { recordedState, type RecordedAround } from './recorded-state.ts';
 import { statesNow, surveyBoard, type Survey, type SurveyDeps, type SurveyedIssue } from './survey.ts';
 import type { GoodWorkflow } from '../workflow.ts';
 
+/** What is asked for, and of whom. */
+export interface Asked {
+  /** Null for every issue that is known. */
+  readonly identifier: string | null;
+  /** What keeps the service at work back, by its own word; null where none is at work. */
+  readonly troubles: readonly Trouble[] | null;
+}
+
 /** Explains one issue, or every one that is known. */
 export async function explainBoard(
   workflow: GoodWorkflow,
   deps: SurveyDeps,
-  identifier: string | null,
+  { identifier, troubles }: Asked,
   signal: AbortSignal,
 ): Promise<readonly Explanation[]> {
   const isAskedAbout = (issue: IssueRef): boolean => identifier !== null && isNamed(issue, identifier);
-  const { candidates, state, tracker, waitOf } = await surveyBoard(workflow, deps, signal, isAskedAbout);
+  const told = troubles === null ? {} : { preflightProblem: troubles.find(({ what }) => what === 'preflight')?.text ?? null };
+  const { candidates, state, tracker, waitOf } = await surveyBoard(workflow, deps, signal, { isAskedAbout, ...told });
   const held = othersIn(state.watches.values(), state.parked.values(), state.claims.values());
   for (const { issue } of candidates) held.delete(issue.id);
   const others = [...held.values()].filter(({ issue }) => identifier === null || isAskedAbout(issue));

@@ -1,6 +1,7 @@
 import type { Trouble } from '../pages/chronicle.ts';
 import type { HoldReason } from '../../domain/model/hold.ts';
 import type { IssueRef } from '../../domain/model/issue.ts';
+import type { TroubleKind } from '../../domain/views/chronicle.ts';
 import { PARK_REMEDIES, remedyForRun } from '../../domain/model/remedies.ts';
 
 /** What is to be said about one issue. The names are those of the JSON answer. */
@@ -16,7 +17,7 @@ export interface Explanation {
   readonly remedy: string | null;
 }
 
-export type Reason = HoldReason | 'handed_off' | 'terminal' | 'unknown' | 'not_listed' | 'not_watched';
+export type Reason = HoldReason | 'handed_off' | 'terminal' | 'unknown' | 'not_listed' | 'not_watched' | 'tracker_failed';
 
 export interface Times {
   readonly since?: number;
@@ -85,6 +86,7 @@ const REMEDIES = {
   terminal: null,
   not_listed: 'change the issue so that tracker.query_filter matches it, or change the filter',
   not_watched: 'set db_path, or store.url where that is set, to a database of its own in this file, and start a service with it',
+  tracker_failed: 'mend what the detail says; the service reads the tracker again by itself',
   unknown: 'check the identifier, tracker.project and what the token may see',
 } as const satisfies Readonly<Record<Reason, Remedy>>;
 
@@ -129,14 +131,23 @@ const BY_SERVICE: ReadonlySet<Reason> = new Set([
   'no_state_slot',
 ]);
 
-/** The same while polls wait for the tracker's quota: until then nothing new is dispatched. */
-export function postponed(
-  found: Explanation,
-  { text, since, nextTryAt }: Pick<Trouble, 'text' | 'since' | 'nextTryAt'>,
-): Explanation {
+/** The same while something keeps the whole service back: until that is over, nothing new is dispatched. */
+export function keptBack(found: Explanation, troubles: readonly Trouble[]): Explanation {
   if (!found.would_dispatch) return found;
-  return entry(found, 'tracker_quota', text, { since, ...(nextTryAt !== null && { until: nextTryAt }) });
+  const [first] = BARS.flatMap(([kind, reason]) =>
+    troubles.filter(({ what }) => what === kind).map((trouble) => ({ ...trouble, reason })),
+  );
+  if (first === undefined) return found;
+  const { reason, text, since, nextTryAt } = first;
+  return entry(found, reason, text, { since, ...(nextTryAt !== null && { until: nextTryAt }) });
 }
+
+/** What keeps all issues back, the surest first. The preflight is judged with each issue. */
+const BARS: readonly (readonly [TroubleKind, Reason])[] = [
+  ['stopping', 'draining'],
+  ['tracker_quota', 'tracker_quota'],
+  ['tracker', 'tracker_failed'],
+];
 
 /** The same where the database belongs to the service of another file: nobody would dispatch it. */
 export function unwatched(found: Explanation, why: string): Explanation {

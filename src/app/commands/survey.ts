@@ -53,7 +53,7 @@ export async function surveyBoard(
   workflow: GoodWorkflow,
   deps: SurveyDeps,
   signal: AbortSignal,
-  isAskedAbout: (issue: IssueRef) => boolean = () => false,
+  { isAskedAbout, ...told }: SurveyQuestion = {},
 ): Promise<Survey> {
   const adapters = await idleAdapters(workflow, deps);
   const { tracker } = adapters;
@@ -64,15 +64,14 @@ export async function surveyBoard(
   const fleet = await fleetOf(adapters.workflow);
   const preflightProblem =
     (fleet && runOn && fleetProblem(fleet.workers, runOn, deps.version)) ??
-    (await adapters.agent.findProblem()) ??
-    (await adapters.workspaces.findProblem());
+    (told.preflightProblem === undefined ? await findProblem(adapters) : told.preflightProblem);
   const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };
   const draft = openDraft(state, deps.clock.now());
   const surveyed: SurveyedIssue[] = [];
   let reads = 0;
   for (const issue of candidates) {
     const whole = await readIfApproved(draft.state, issue, tracker, signal);
-    const isAsked = isAskedAbout(issue);
+    const isAsked = isAskedAbout?.(issue) === true;
     const isSpare = reads < BLOCKER_READS_PER_POLL && slotHold(draft.state, issue.state) === null;
     // A tracker that tells them in its lists alone is not asked.
     const mayRead = isAsked || isSpare || !tracker.blockers;
@@ -81,6 +80,18 @@ export async function surveyBoard(
     surveyed.push(judge(draft, state, whole, blockers));
   }
   return { candidates: surveyed, state, tracker, waitOf: waitIn(fleet, runOn, deps.version) };
+}
+
+/** What is asked of the board. */
+interface SurveyQuestion {
+  readonly isAskedAbout?: (issue: IssueRef) => boolean;
+  /** What keeps sessions from starting by the word of the service at work, whose machine and environment they have. */
+  readonly preflightProblem?: string | null;
+}
+
+/** What would keep sessions from starting here. */
+async function findProblem({ agent, workspaces }: BuiltAdapters): Promise<string | null> {
+  return (await agent.findProblem()) ?? (await workspaces.findProblem());
 }
 
 /** What runs or waits to run again, and the states of its issues as the tracker tells them now. */

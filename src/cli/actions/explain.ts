@@ -1,7 +1,7 @@
-import { troublesSince } from '../../app/pages/chronicle.ts';
+import { troublesSince, type Trouble } from '../../app/pages/chronicle.ts';
 import { explainBoard, explainRecords } from '../../app/commands/explain.ts';
-import { isWell, postponed, unserved, unwatched, type Explanation } from '../../app/commands/explanation.ts';
-import { databaseOf, withRecords } from '../../app/commands/read-records.ts';
+import { isWell, keptBack, unserved, unwatched, type Explanation } from '../../app/commands/explanation.ts';
+import { databaseOf, withRecords, type Records } from '../../app/commands/read-records.ts';
 import { readWorkflowFile, requireGood, type GoodWorkflow } from '../../app/workflow.ts';
 import { waitIn } from '../../runners/queue/known-workers.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
@@ -29,9 +29,11 @@ export async function showExplanations(settings: ExplainSettings): Promise<numbe
   const deps = surveyDeps(workflow, settings.asJson);
   const interrupted = onInterrupt();
   try {
-    const found = await explainBoard(workflow, deps, settings.identifier, interrupted);
-    const served = await servedBy(workflow, settings.asJson);
-    return show(deps.secrets.maskDeep(found.map(served)), settings);
+    const service = await serviceOf(workflow);
+    const { identifier, asJson } = settings;
+    const found = await explainBoard(workflow, deps, { identifier, ...service }, interrupted);
+    if (!asJson) tellService(service.records);
+    return show(deps.secrets.maskDeep(found.map(servedBy(service))), settings);
   } catch (error) {
     if (interrupted.aborted || !(error instanceof TrackerError)) throw error;
     const known = await knownToService(loaded, settings, error.message);
@@ -40,17 +42,25 @@ export async function showExplanations(settings: ExplainSettings): Promise<numbe
   }
 }
 
-/** How an explanation reads with the service there is. */
-async function servedBy(workflow: GoodWorkflow, asJson: boolean): Promise<(found: Explanation) => Explanation> {
+interface Service {
+  readonly records: Records | null;
+  /** What keeps it back, by its own word; null where none is at work on the file. */
+  readonly troubles: readonly Trouble[] | null;
+}
+
+/** The service of a file, by its records, which are closed again. */
+async function serviceOf(workflow: GoodWorkflow): Promise<Service> {
   return withRecords(workflow.settings, workflow, async (records) => {
-    if (!asJson) tellService(records);
-    if (records?.daemon == null) return unserved;
-    const { otherFile } = records;
-    if (otherFile !== null) return (found) => unwatched(found, othersLine(otherFile));
-    const troubles = await troublesSince(records.daemon.startedAt, records);
-    const quota = troubles.find(({ what }) => what === 'tracker_quota');
-    return quota === undefined ? (found) => found : (found) => postponed(found, quota);
+    const daemon = records?.otherFile === null ? records.daemon : null;
+    return { records, troubles: records && daemon && (await troublesSince(daemon.startedAt, records)) };
   });
+}
+
+/** How an explanation reads with the service there is. */
+function servedBy({ records, troubles }: Service): (found: Explanation) => Explanation {
+  if (troubles !== null) return (found) => keptBack(found, troubles);
+  const otherFile = records?.otherFile ?? null;
+  return otherFile === null ? unserved : (found) => unwatched(found, othersLine(otherFile));
 }
 
 /** What the records of a running service tell although the tracker was not read; null where they know nothing of it. */

@@ -42,7 +42,14 @@ export function endPoll(
   changePoll(draft, { inFlight: null, nextAt, waitsUntil, failures, count: draft.state.poll.count + 1, last });
   if (fault !== null) {
     const { kind, message: error } = fault;
-    announce(draft, 'poll:tick:failed', { error, kind, retryInMs: nextAt - draft.now, durationMs });
+    const isAsked = allowedAt > inFlight.startedAt + pollInterval(draft);
+    announce(draft, 'poll:tick:failed', {
+      error,
+      kind,
+      retryInMs: nextAt - draft.now,
+      durationMs,
+      ...(isAsked && { waitsUntil: allowedAt }),
+    });
     return;
   }
   announceTick(draft, { candidates: result.candidates, dispatched: result.dispatched, ...countClaims(draft.state), durationMs });

@@ -16,7 +16,8 @@ import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from '
  */
 export interface Notices {
   'poll:tick:completed': { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number };
-  'poll:tick:failed': { error: string; kind: FaultKind; retryInMs: number; durationMs: number };
+  /** `waitsUntil` is set where the remote asked for a longer wait than that between polls. */
+  'poll:tick:failed': { error: string; kind: FaultKind; retryInMs: number; durationMs: number; waitsUntil?: number };
   /** It takes long to prove itself at start, or to answer a poll. */
   'tracker:answer:awaited': { kind: string };
   /** A read at start failed in a way that may heal, and is tried again. `tries` counts those that failed. */

@@ -96,7 +96,11 @@ function words(name: string): string {
 export function troubleOf({ name, facts }: Notice, at: number): ToldTrouble | null {
   switch (name) {
     case 'poll:tick:failed':
-      return { what: 'tracker', text: [facts.error, remedyFor(facts.kind, facts.error) ?? []].flat().join('; ') };
+      return {
+        what: 'tracker',
+        text: [facts.error, remedyFor(facts.kind, facts.error) ?? []].flat().join('; '),
+        nextTryAt: facts.waitsUntil ?? null,
+      };
     case 'tracker:answer:awaited':
       return { what: 'tracker', text: `the tracker has not answered yet; ${IF_SILENT}`, isSilence: true };
     case 'tracker:start:failed':
