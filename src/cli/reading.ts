@@ -5,6 +5,7 @@ import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { goodOrTold, tellFaults, tellUnreadable } from './problems.ts';
 import { utcMoment } from './output.ts';
+import { readServed } from './served-file.ts';
 import { stderrLog } from './stderr-log.ts';
 
 /** Who looks again and again was told at first that the file cannot be read. */
@@ -19,7 +20,7 @@ export async function withReading<T>(
   { workflowPath, asJson, isFirst = true }: ReadingSettings,
   read: (reading: ReadWorkflow) => Promise<T>,
 ): Promise<T | null> {
-  const loaded = await readWorkflowFile(workflowPath, process.env);
+  const loaded = await readServed(workflowPath, asJson, isFirst);
   const database = await databaseOf(loaded);
   if (database === null) {
     tellFaults(loaded, asJson);

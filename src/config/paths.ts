@@ -57,7 +57,7 @@ function homeless(check: string, { homeDir }: PathContext): Problem {
 }
 
 // The XDG base directory rules say to ignore a relative value.
-function stateDirectory({ env, homeDir }: PathContext): string {
+export function stateDirectory({ env, homeDir }: Omit<PathContext, 'workflowPath'>): string {
   const configured = env['XDG_STATE_HOME'];
   return configured && path.isAbsolute(configured) ? configured : path.join(homeDir, '.local', 'state');
 }

@@ -14,6 +14,7 @@ import type { DaemonOptions } from './daemon.ts';
 import { createFleetRuns } from '../leader/fleet-runs.ts';
 import { daemonId, markedEnv } from '../processes/leftovers.ts';
 import { ownProcesses, type OwnedProcesses } from '../processes/owned-processes.ts';
+import { putUpSignpost } from './signpost.ts';
 import { databaseName, openOwnStore, type OwnStore } from './own-store.ts';
 import { trackProcessGroups } from '../processes/process-groups.ts';
 import { createRequestMeter } from '../adapters/request-meter.ts';
@@ -50,6 +51,7 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
   const database = databaseName(workflow.settings);
   const instance = reign?.me.id ?? randomBytes(5).toString('hex');
   const store = await openOwnStore(options, instance, releasers);
+  releasers.push(putUpSignpost(workflow.path, workflow.settings, options.env));
   const leading = reign?.leadership ?? null;
   const hosts = createSshHosts(clock);
   const markKey = store.workspaceKey;

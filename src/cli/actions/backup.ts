@@ -1,11 +1,11 @@
-import { readWorkflowFile } from '../../app/workflow.ts';
 import { backUp } from '../../store/sqlite/backup.ts';
 import { printLine } from '../output.ts';
 import { printErrors } from '../problems.ts';
+import { readServed } from '../served-file.ts';
 
 /** Copies the database of a workflow file. */
 export async function backup(file: string, workflowPath: string): Promise<number> {
-  const { dbPath, storeUrl, problems } = await readWorkflowFile(workflowPath, process.env);
+  const { dbPath, storeUrl, problems } = await readServed(workflowPath, false);
   if (dbPath === null) {
     printErrors(problems);
     return 1;

@@ -2,13 +2,14 @@ import { troublesSince, type Trouble } from '../../app/pages/chronicle.ts';
 import { explainBoard, explainRecords } from '../../app/commands/explain.ts';
 import { isWell, keptBack, unserved, unwatched, type Explanation } from '../../app/commands/explanation.ts';
 import { databaseOf, withRecords, type Records } from '../../app/commands/read-records.ts';
-import { readWorkflowFile, requireGood, type GoodWorkflow } from '../../app/workflow.ts';
+import { requireGood, type GoodWorkflow } from '../../app/workflow.ts';
 import { waitIn } from '../../runners/queue/known-workers.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { utcMoment, printJson, printLine, printTable } from '../output.ts';
 import { faultLine, tellFaults, tellNote } from '../problems.ts';
 import { onInterrupt, othersLine, surveyDeps, tellService } from '../reading.ts';
+import { readServed } from '../served-file.ts';
 
 export interface ExplainSettings {
   /** Null asks for every issue the service knows of. */
@@ -19,7 +20,7 @@ export interface ExplainSettings {
 
 /** Tells why issues are worked on or not. For one issue the exit code says whether all is well with it. */
 export async function showExplanations(settings: ExplainSettings): Promise<number> {
-  const loaded = await readWorkflowFile(settings.workflowPath, process.env);
+  const loaded = await readServed(settings.workflowPath, settings.asJson);
   if (loaded.settings === null) {
     const known = await knownToService(loaded, settings, faultLine(loaded));
     if (known === null) tellFaults(loaded, settings.asJson);

@@ -1,15 +1,16 @@
 import { askService } from '../../app/commands/ask-service.ts';
 import { databaseOf, withRecords } from '../../app/commands/read-records.ts';
-import { readWorkflowFile, WorkflowFault } from '../../app/workflow.ts';
+import { WorkflowFault } from '../../app/workflow.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
 import type { OperatorRequest } from '../../domain/model/operator.ts';
 import { printJson } from '../output.ts';
 import { printErrors, tellUnreadable } from '../problems.ts';
+import { readServed } from '../served-file.ts';
 
 /** Asks the service and prints its answer: what was taken on standard output, what was not on standard error. */
 export async function askAndPrint(workflowPath: string, request: OperatorRequest, asJson: boolean): Promise<number> {
   try {
-    const loaded = await readWorkflowFile(workflowPath, process.env);
+    const loaded = await readServed(workflowPath, asJson);
     const { answer, byDaemon } = await askService(loaded, request);
     if (loaded.dbPath === null) tellUnreadable(loaded, asJson);
     const by = byDaemon ? `the running service${await ofOtherFile(loaded)}` : 'the database: no service is running';

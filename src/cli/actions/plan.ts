@@ -2,6 +2,7 @@ import { databaseInForce, planOf, type Change } from '../../app/commands/plan.ts
 import { readWorkflowFile, requireGood, type GoodWorkflow } from '../../app/workflow.ts';
 import { printJson, printLine, printTable, printTitle } from '../output.ts';
 import { loadGood, onInterrupt, surveyDeps, tellServiceOf } from '../reading.ts';
+import { readServed } from '../served-file.ts';
 
 export interface PlanSettings {
   readonly newPath: string;
@@ -14,7 +15,7 @@ export interface PlanSettings {
 export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings): Promise<number> {
   const alone = await loadGood(newPath, asJson);
   if (alone === null) return 1;
-  const current = await readWorkflowFile(workflowPath, process.env);
+  const current = await readServed(workflowPath, asJson);
   const next = current.dbPath === null ? alone : await inPlaceOf(workflowPath, newPath, alone);
   const deps = surveyDeps(next, asJson);
   deps.secrets.add(current.secrets);
