@@ -15,7 +15,9 @@ it('the demo shows the life of a merge request: red checks, a fix, a review, a m
   const clock = createSteadyClock();
   const env = { PATH: process.env['PATH'] ?? '' };
   const warned: string[] = [];
-  const logger = { debug() {}, info() {}, warn: (message: string) => void warned.push(message), error() {} };
+  const told: string[] = [];
+  const info = (message: string): void => void told.push(message);
+  const logger = { debug() {}, info, warn: (message: string) => void warned.push(message), error() {} };
   const demo = await startDemo({ env, version: '0', port: 0, clock, logger, pace: 0.01, issues: 1, interrupted: NEVER });
   // The first screen a new user sees finds no fault with itself.
   expect(warned).toEqual([]);
@@ -33,6 +35,9 @@ it('the demo shows the life of a merge request: red checks, a fix, a review, a m
     const triggers = [...(await read('api/v2/runs?limit=200')).matchAll(/"trigger":"(\w+)"/g)].map(([, trigger]) => trigger);
     expect(triggers).toEqual(expect.arrayContaining(['fresh', 'ci_failure', 'review_comments']));
     expect(isShown).toBe(true);
+    // Nor does what comes after a merge.
+    await expect.poll(() => [...told, ...warned]).toContain('branch deleted');
+    expect(warned).toEqual([]);
   } finally {
     demo.stop();
     await demo.done;

@@ -92,7 +92,10 @@ async function answer(requests: DemoRequest[], { request, response, times, now }
     .split('/');
   if (pathname === '/api/v1/user') return send(200, { login: 'foray' });
   if (what === '') return send(200, { default_branch: 'main', permissions: { push: true } });
-  if (what === 'branches') return send(200, {});
+  if (what === 'branches') {
+    const branch = branchNamed(requests, decodeURIComponent(name));
+    return branch === null ? send(404, { message: 'not found' }) : send(200, branch);
+  }
   if (what === 'commits') {
     return send(200, { statuses: requests.flatMap((one) => checksOf(one, name, times, now)) });
   }
@@ -104,6 +107,12 @@ async function answer(requests: DemoRequest[], { request, response, times, now }
   }
   if (part === 'reviews') return send(200, pathname.endsWith('/reviews') ? reviewsOf(found, times, now) : []);
   send(200, wireOf(found, times, now));
+}
+
+/** It stays as it was last pushed, whoever deletes it. */
+function branchNamed(requests: readonly DemoRequest[], name: string): object | null {
+  const head = requests.findLast((request) => branchOf(request) === name)?.pushes.at(-1);
+  return head === undefined ? null : { name, commit: { id: head.sha } };
 }
 
 /** What a run of the demo does with its work: a new commit, and a request where there is none. Gives the content of scm.json. */
