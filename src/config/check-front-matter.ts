@@ -9,6 +9,7 @@ import type { PlainMap } from './document.ts';
 import { type FindElsewhere, checkBlock, ONE_LOOK, unknownKeyProblems } from './check-block.ts';
 import { workflowJsonSchema } from './json-schema.ts';
 import { declaredPaths } from './known-keys.ts';
+import { guardsWithoutValue } from './no-value.ts';
 import { type SectionName, type Sections, SILENT_SECTIONS, topLevelKeys, workflowSections } from './schema.ts';
 
 /** The front matter after every key was checked by itself. */
@@ -62,7 +63,7 @@ export function checkFrontMatter(data: PlainMap, kinds: Kinds): CheckedFrontMatt
     blocks,
     provider,
     agentKind,
-    problems: [...problems, ...top.problems, ...blocks.problems].map(nameUnknownReaction),
+    problems: [...problems, ...top.problems, ...blocks.problems, ...guardsWithoutValue(data)].map(nameUnknownReaction),
     isFaulty: (key) => faulty.has(key) || faulty.has(key.split('.')[0]!),
   };
 }

@@ -187,6 +187,27 @@ describe('the fault of one key', () => {
       'github: { useragent: ~ }',
       'warning: config.unknown_key: unknown key `github.useragent`; did you mean `github.user_agent`? (line 4, column 11)',
     ],
+    [
+      'agent: { max_cost_usd: }',
+      'warning: config.no_value: `agent.max_cost_usd` has no value and counts as not set (line 4, column 10)',
+    ],
+    [
+      'agent:\n  max_tokens: ~',
+      'warning: config.no_value: `agent.max_tokens` has no value and counts as not set (line 5, column 3)',
+    ],
+    [
+      'agent: { max_sessions: null }',
+      'warning: config.no_value: `agent.max_sessions` has no value and counts as not set (line 4, column 10)',
+    ],
+    [
+      'agent: { max_attempts: }',
+      'warning: config.no_value: `agent.max_attempts` has no value and counts as not set (line 4, column 10)',
+    ],
+    ['server: { token: }', 'warning: config.no_value: `server.token` has no value and counts as not set (line 4, column 11)'],
+    [
+      'server: { webhooks: { secret: } }',
+      'warning: config.no_value: `server.webhooks.secret` has no value and counts as not set (line 4, column 23)',
+    ],
     ['zzzzzz: 1', 'warning: config.unknown_key: unknown key `zzzzzz` (line 4, column 1)'],
     [
       'github: { useragent: x }',

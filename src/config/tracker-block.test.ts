@@ -21,6 +21,14 @@ describe('the tracker block', () => {
       'tracker: { kind: [a] }',
       ['error: tracker.kind: must be a string, got a list (line 2, column 12)'],
     ],
+    [
+      'guards without a value',
+      `${GITHUB}  authors:\n  approval_label:\n  query_filter:\n`,
+      [
+        'warning: config.no_value: `tracker.authors` has no value and counts as not set (line 6, column 3)',
+        'warning: config.no_value: `tracker.approval_label` has no value and counts as not set (line 7, column 3)',
+      ],
+    ],
     ['a tracker that is no map', 'tracker: github', ['error: tracker: must be a map, got a string (line 2, column 1)']],
     [
       'the required keys of a kind, in order',
