@@ -103,6 +103,8 @@ export interface Note {
   readonly at: number;
   readonly subject: string;
   readonly body: string;
+  /** It takes the place of all others on its subject. */
+  readonly isOnly?: true;
 }
 
 export interface NoteQuery {

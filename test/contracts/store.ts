@@ -228,6 +228,14 @@ function historyContract(harness: () => StoreHarness): void {
     expect(await bodies({ subject: 'issue B-1', limit: 10 })).toEqual([]);
   });
 
+  it('keeps but the last of notes that are to be the only ones on their subject', async () => {
+    const note = (at: number, body: string, subject = 'last poll') => ({ at, subject, body, isOnly: true }) as const;
+    await harness().store.addNotes([note(1, 'one'), note(1, 'other', 'else'), note(2, 'two')]);
+    await harness().store.addNotes([note(3, 'three')]);
+    const bodies = async (subject: string) => (await harness().store.listNotes({ subject, limit: 9 })).map(({ body }) => body);
+    expect([await bodies('last poll'), await bodies('else')]).toEqual([['three'], ['other']]);
+  });
+
   it.each(STATISTICS_BY)('adds runs up by %s', async (by) => {
     const day = 86_400_000;
     const tokens = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadTokens: 3 };

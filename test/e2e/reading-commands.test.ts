@@ -42,7 +42,20 @@ describe('beside a service that asks for a token', () => {
   it.each([
     [
       ['status'],
-      ['service', 'workflow_path', 'problems', 'paused', 'agent_pauses', 'running', 'retrying', 'parked', 'watched', 'totals'],
+      [
+        'service',
+        'workflow_path',
+        'problems',
+        'paused',
+        'agent_pauses',
+        'running',
+        'retrying',
+        'parked',
+        'watched',
+        'totals',
+        'holds',
+        'last_poll_at',
+      ],
     ],
     [['explain'], null],
     [['explain', 'A-1'], null],

@@ -12,6 +12,7 @@ import {
   type TroubleKind,
   type TroublePlace,
 } from '../../domain/views/chronicle.ts';
+import { HOLD_REASONS, type HoldCounts } from '../../domain/model/hold.ts';
 import type { Notice } from '../../domain/model/notice.ts';
 import type { Chronicle } from '../../ports/daemon.ts';
 import type { NoticeBus } from '../../ports/events.ts';
@@ -29,6 +30,7 @@ export interface ChronicleDeps {
 const SAMPLE_MS = 5 * 60_000;
 const POLLS = 'polls';
 const SERVICE = 'service';
+const LAST_POLL = 'last poll';
 const ENTRIES_OF_ISSUE = 200;
 /** Ninety days of samples. */
 const MOST_SAMPLES = 26_000;
@@ -61,6 +63,10 @@ export function keepChronicle(deps: ChronicleDeps): Chronicle & { stop(): Promis
     const at = clock.now();
     const trouble = changed(notice, at);
     if (trouble !== null) writer.add({ at, subject: SERVICE, body: JSON.stringify(trouble) });
+    if (notice.name === 'poll:tick:completed') {
+      const { candidates, held = {} } = notice.facts;
+      writer.add({ at, subject: LAST_POLL, body: JSON.stringify({ candidates, held }), isOnly: true });
+    }
     const entry = journalEntryOf(notice);
     if (entry === null) return;
     const { identifier, ...said } = entry;
@@ -128,6 +134,21 @@ export async function troublesSince(since: number, store: Pick<Store, 'listNotes
 
 const MOST_TROUBLES = 200;
 
+/** What a poll found that was answered. */
+export interface LastPoll {
+  readonly at: number;
+  readonly candidates: number;
+  /** How many are held, by reason. */
+  readonly held: HoldCounts;
+}
+
+/** The last one of a service that has been at work since then; null before its first. */
+export async function lastPollSince(since: number, store: Pick<Store, 'listNotes'>): Promise<LastPoll | null> {
+  const [note] = await store.listNotes({ subject: LAST_POLL, since, limit: 1 });
+  const { success, data } = POLL().safeParse(parsed(note?.body ?? ''));
+  return note && success ? { at: note.at, ...data } : null;
+}
+
 /** Trackers may have issues of the same name. */
 function subjectOf(identifier: string, tracker: string): string {
   return `issue ${identifier} of ${tracker}`;
@@ -165,6 +186,7 @@ const TROUBLE = once(() =>
     isSilence: z.boolean().default(false),
   }),
 );
+const POLL = once(() => z.object({ candidates: z.number(), held: z.partialRecord(z.enum(HOLD_REASONS), z.number()) }));
 const ENTRY = once(() =>
   z.object({
     text: z.string(),

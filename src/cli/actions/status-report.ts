@@ -1,4 +1,4 @@
-import { troublesSince, type Trouble } from '../../app/pages/chronicle.ts';
+import { lastPollSince, troublesSince, type LastPoll, type Trouble } from '../../app/pages/chronicle.ts';
 import { recordedState } from '../../app/commands/recorded-state.ts';
 import { NO_COST, type CostSum } from '../../domain/model/cost.ts';
 import type { HandoffClaim, RunningClaim, WaitingClaim } from '../../domain/model/claim.ts';
@@ -35,6 +35,8 @@ export interface Report {
   readonly waiting: readonly WaitingIssue[];
   readonly isStopping: boolean;
   readonly troubles: readonly Trouble[];
+  /** The last poll that was answered; null where no service is at work on the file, or has polled yet. */
+  readonly lastPoll: LastPoll | null;
   readonly totals: Pick<LifetimeTotals, 'runs' | 'totalTokens' | 'seconds' | keyof CostSum>;
 }
 
@@ -55,10 +57,13 @@ export async function gather(reading: ReadWorkflow): Promise<Report> {
     }),
   );
   // Of a service that has ended, or watches another file, nobody needs to know what kept it back.
-  const told = records?.daemon && records.otherFile === null ? await troublesSince(records.daemon.startedAt, records) : [];
+  const daemon = records?.otherFile === null ? records.daemon : null;
+  const told = records && daemon ? await troublesSince(daemon.startedAt, records) : [];
+  const lastPoll = records && daemon && (await lastPollSince(daemon.startedAt, records));
   const [isStopping, troubles] = [told.some(isStop), told.filter((trouble) => !isStop(trouble))];
   const waiting = await gatherWaiting(reading, durable, troubles);
-  return { reading, durable, running, waiting, isStopping, troubles, totals: (await records?.totals()) ?? NO_TOTALS };
+  const totals = (await records?.totals()) ?? NO_TOTALS;
+  return { reading, durable, running, waiting, isStopping, troubles, lastPoll, totals };
 }
 
 function isStop({ what }: Trouble): boolean {

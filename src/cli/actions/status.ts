@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Trouble } from '../../app/pages/chronicle.ts';
+import type { LastPoll, Trouble } from '../../app/pages/chronicle.ts';
 import { costText } from '../../domain/model/cost.ts';
 import type { Durable } from '../../domain/model/durable.ts';
-import type { HoldVerdict } from '../../domain/model/hold.ts';
+import { SHOWN_ELSEWHERE, type HoldCounts, type HoldReason, type HoldVerdict } from '../../domain/model/hold.ts';
 import type { IssueRef } from '../../domain/model/issue.ts';
 import { dollars, duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from '../output.ts';
 import { onInterrupt, serviceFacts, serviceLine, withReading } from '../reading.ts';
@@ -41,6 +41,7 @@ function print(report: Report): void {
   for (const { what, since, text, nextTryAt } of troubles)
     printLine(`PROBLEM (${what}) since ${utcMoment(since)}: ${text}${nextTryText(what, nextTryAt, now)}`);
   printPauses(durable);
+  printLastPoll(report);
   printRunning(report, now);
   printWaiting(report, now);
   printParked(durable);
@@ -64,6 +65,21 @@ function printPauses({ operatorPause, pauses }: Durable): void {
     printLine(`PAUSED by ${by} since ${utcMoment(since)}${reason === '' ? '' : `: ${reason}`} ("foray resume" lets it go on)`);
   }
   for (const pause of pauses) printLine(`agent ${pause.agentKind} rests until ${utcMoment(pause.until)}: ${pause.reason}`);
+}
+
+/** What the service found at the tracker, and what of it it keeps back without a list of its own. */
+function printLastPoll({ lastPoll }: Report): void {
+  if (lastPoll === null) return;
+  const { at, candidates } = lastPoll;
+  printLine(`last poll ${utcMoment(at)}: ${candidates} candidate${candidates === 1 ? '' : 's'}`);
+  const held = Object.entries(heldIn(lastPoll)).toSorted(([, one], [, other]) => other - one);
+  const sum = held.reduce((total, [, count]) => total + count, 0);
+  const counts = held.map(([reason, count]) => `${count} ${reason}`).join(', ');
+  if (sum > 0) printLine(`Held (${sum}): ${counts}; foray explain tells more`);
+}
+
+function heldIn({ held }: LastPoll): HoldCounts {
+  return Object.fromEntries(Object.entries(held).filter(([reason]) => !SHOWN_ELSEWHERE.has(reason as HoldReason)));
 }
 
 /** Sessions under way and issues that are being handed off; of a service that died, what was when it did. */
@@ -130,7 +146,7 @@ function printWatches({ watches }: Durable): void {
   );
 }
 
-function factsOf({ reading, durable, running, waiting, troubles, totals }: Report) {
+function factsOf({ reading, durable, running, waiting, troubles, lastPoll, totals }: Report) {
   const pause = durable.operatorPause;
   return {
     service: serviceFacts(reading.records),
@@ -184,6 +200,8 @@ function factsOf({ reading, durable, running, waiting, troubles, totals }: Repor
       cost_usd: totals.costUsd,
       unpriced_runs: totals.unpricedRuns,
     },
+    holds: lastPoll && heldIn(lastPoll),
+    last_poll_at: iso(lastPoll?.at ?? null),
   };
 }
 

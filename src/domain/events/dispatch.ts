@@ -134,5 +134,5 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
     if (count > TOLD_EACH) announce(draft, 'poll:candidates:held', { reason, candidates: count - TOLD_EACH });
   }
   if (held.length > 0) announce(draft, 'poll:holds:counted', { counts });
-  endPoll(draft, inFlight, { candidates: candidates.length, dispatched, fault: null });
+  endPoll(draft, inFlight, { candidates: candidates.length, dispatched, held: counts, fault: null });
 }

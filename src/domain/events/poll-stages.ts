@@ -1,5 +1,7 @@
 import { announce, changePoll, type Draft } from '../draft.ts';
 import type { Fault } from '../model/fault.ts';
+import type { HoldCounts } from '../model/hold.ts';
+import type { Notices } from '../model/notice.ts';
 import { NO_QUEUE, type PollInFlight, type PollStage } from '../model/poll.ts';
 import { remedyFor } from '../model/remedies.ts';
 import type { State } from '../model/state.ts';
@@ -28,7 +30,7 @@ export function enter(draft: Draft, stage: PollStage): void {
 export function endPoll(
   draft: Draft,
   inFlight: PollInFlight,
-  result: { candidates: number; dispatched: number; fault: Fault | null },
+  result: { candidates: number; dispatched: number; held?: HoldCounts; fault: Fault | null },
 ): void {
   const durationMs = draft.now - inFlight.startedAt;
   const { fault } = result;
@@ -52,14 +54,12 @@ export function endPoll(
     });
     return;
   }
-  announceTick(draft, { candidates: result.candidates, dispatched: result.dispatched, ...countClaims(draft.state), durationMs });
+  const { candidates, dispatched, held = {} } = result;
+  announceTick(draft, { candidates, dispatched, ...countClaims(draft.state), durationMs, held });
 }
 
 /** The tick's record comes before the work it started, so that the log reads in order. */
-function announceTick(
-  draft: Draft,
-  facts: { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number },
-): void {
+function announceTick(draft: Draft, facts: Notices['poll:tick:completed']): void {
   const firstStart = draft.effects.findIndex((effect) => effect.do === 'start-run');
   const tick = { do: 'announce', notice: { name: 'poll:tick:completed', facts } } as const;
   draft.effects.splice(firstStart < 0 ? draft.effects.length : firstStart, 0, tick);

@@ -42,6 +42,9 @@ export type HoldReason = keyof typeof HOLDS;
 
 export const HOLD_REASONS = Object.keys(HOLDS) as readonly HoldReason[];
 
+/** Held, but shown by another list: to tell of them again would bury the rest. */
+export const SHOWN_ELSEWHERE: ReadonlySet<HoldReason> = new Set(['running', 'retrying', 'handing_off', 'parked']);
+
 export interface Hold {
   readonly issue: IssueRef;
   readonly reason: HoldReason;

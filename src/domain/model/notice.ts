@@ -7,7 +7,7 @@ import type { OperatorAnswer, OperatorRequest } from './operator.ts';
 import type { ProblemFacts } from './problem.ts';
 import type { Quota } from './quota.ts';
 import type { Escalation, ReactionKind } from './reaction.ts';
-import type { HoldReason } from './hold.ts';
+import type { HoldCounts, HoldReason } from './hold.ts';
 import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from './run.ts';
 
 /**
@@ -15,7 +15,15 @@ import type { ExitKind, RunEventDetails, RunStatus, StopReason, Trigger } from '
  * listeners of this one map; none of them can change what happens.
  */
 export interface Notices {
-  'poll:tick:completed': { candidates: number; dispatched: number; running: number; retrying: number; durationMs: number };
+  'poll:tick:completed': {
+    candidates: number;
+    dispatched: number;
+    running: number;
+    retrying: number;
+    durationMs: number;
+    /** How many candidates are held, by reason. */
+    held?: HoldCounts;
+  };
   /** `waitsUntil` is set where the remote asked for a longer wait than that between polls. */
   'poll:tick:failed': { error: string; kind: FaultKind; retryInMs: number; durationMs: number; waitsUntil?: number };
   /** It takes long to prove itself at start, or to answer a poll. */
@@ -38,7 +46,7 @@ export interface Notices {
   /** Told instead of one record for each when many are held for the same reason. */
   'poll:candidates:held': { reason: HoldReason; candidates: number };
   /** How many candidates of one poll were held, by reason. */
-  'poll:holds:counted': { counts: Readonly<Partial<Record<HoldReason, number>>> };
+  'poll:holds:counted': { counts: HoldCounts };
   'issue:claim:released': { issue: IssueRef; reason: string };
   'issue:park:entered': { issue: IssueRef; reason: ParkReason; detail: string };
   'issue:park:released': { issue: IssueRef; reason: string };

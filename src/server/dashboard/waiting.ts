@@ -1,6 +1,6 @@
 import { shownState } from '../../domain/model/issue.ts';
 import type { Parked } from '../../domain/model/claim.ts';
-import type { Hold, HoldReason } from '../../domain/model/hold.ts';
+import { SHOWN_ELSEWHERE, type Hold, type HoldReason } from '../../domain/model/hold.ts';
 import { problemOf } from '../../domain/model/watch.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { ReactionView, WatchView } from '../../domain/views/watch-view.ts';
@@ -13,9 +13,6 @@ import { pollText } from './summary.ts';
 import { foundText, NOT_FOUND } from './work.ts';
 
 const PAGE_SIZE = 50;
-
-/** Held, but shown by another panel: listing them again would bury the rest. */
-const SHOWN_ELSEWHERE: ReadonlySet<HoldReason> = new Set(['running', 'retrying', 'handing_off', 'parked']);
 
 export function parkedPanel({ parked, generatedAt: now }: Snapshot, query: BoardQuery): Html {
   const rows = selectRows(parked, query, (row) => ({ ...row.issue, more: [wordsOf(row.reason), row.detail], at: row.parkedAt }));

@@ -101,7 +101,12 @@ export function createMemoryStore(): Store {
       forgotten.push(...old);
       return old.length === limit;
     },
-    addNotes: async (added) => void notes.push(...added),
+    async addNotes(added) {
+      for (const note of added) {
+        if (note.isOnly) notes.splice(0, notes.length, ...notes.filter(({ subject }) => subject !== note.subject));
+        notes.push(note);
+      }
+    },
     listNotes: async ({ subject, since = 0, limit }) =>
       notes
         .filter((note) => note.subject === subject && note.at >= since)
