@@ -35,6 +35,29 @@ describe('an edit of the workflow file', () => {
     await daemon.stop();
   });
 
+  it('after which nothing ends the work on an issue is warned of, as is such a start', async () => {
+    const tracker = 'kind: file\nactive_states: [later]\nterminal_states: [done]';
+    const endless = fileWorkflow({ tracker });
+    await ground.write('WORKFLOW.md', endless);
+    await ground.writeIssues([]);
+    const warnings = (records: RunningDaemon['records']) => records().filter(({ check }) => check === 'agent.endless');
+    const daemon = await ground.start();
+    await daemon.record('tick completed');
+    expect(warnings(daemon.records)).toMatchObject([{ level: 'WARN', msg: 'workflow warning' }]);
+    await ground.write('WORKFLOW.md', fileWorkflow({ tracker: `${tracker}\nhandoff_state: review` }));
+    await daemon.record('workflow reloaded');
+    expect(warnings(daemon.records)).toHaveLength(1);
+    await ground.write('WORKFLOW.md', endless);
+    await eventually(
+      async () => warnings(daemon.records),
+      (found) => found.length === 2,
+      'a warning after the edit',
+    );
+    await daemon.stop();
+    expect(await ground.run(['validate', '--strict'])).toMatchObject({ code: 0, stderr: '' });
+    expect((await ground.run(['--dry-run'])).stderr).toContain('check=agent.endless');
+  });
+
   it('to another tracker lets figures since the start go on', async () => {
     const measured = (file: string): string =>
       fileWorkflow({ file: `path: ${file}`, agent: 'kind: mock\nmax_turns: 1', mock: 'input_tokens_per_turn: 7' });

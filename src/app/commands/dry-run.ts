@@ -1,4 +1,5 @@
 import { surveyBoard, type SurveyDeps, type SurveyedIssue } from './survey.ts';
+import { tellIfEndless } from '../endless.ts';
 import { tellWarnings, type GoodWorkflow } from '../workflow.ts';
 
 /** Exactly one poll, told record by record. Starts nothing, writes nothing. */
@@ -11,6 +12,7 @@ export async function reportDryRun(
   const { settings } = workflow;
   logger.info('dry run starting', { version: deps.version, workflow_path: workflow.path, tracker_kind: settings.tracker.kind });
   tellWarnings(workflow, logger);
+  tellIfEndless(workflow, logger);
   const { candidates } = await surveyBoard(workflow, deps, signal);
   for (const candidate of candidates) logger.info('dry run candidate', attributesOf(candidate));
   const dispatched = candidates.filter(({ verdict }) => verdict === null).length;

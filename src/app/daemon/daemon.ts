@@ -23,6 +23,7 @@ import { serveHttp, type KeptPort, type Served } from '../pages/serve-http.ts';
 import { serveWhenFree } from '../pages/serve-when-free.ts';
 import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
+import { tellIfEndless } from '../endless.ts';
 import { tellWarnings, type GoodWorkflow } from '../workflow.ts';
 import { errorText } from '../../lib/error-text.ts';
 
@@ -176,5 +177,6 @@ function sayHello({ workflow, version, logger }: DaemonOptions): void {
   logger.info('foray starting', { version, workflow_path: path });
   logger.info('database path resolved', { db_path: databaseName(settings) });
   tellWarnings(workflow, logger);
+  tellIfEndless(workflow, logger);
   if (settings.tracker.activeStates.length === 0) logger.warn('tracker.active_states is empty: nothing is dispatched', {});
 }

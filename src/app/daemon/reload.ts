@@ -17,6 +17,7 @@ import { whileTold } from '../adapters/check-tracker.ts';
 import { placeOfStates } from '../adapters/named-states.ts';
 import { keepsToken } from '../pages/serve-http.ts';
 import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
+import { tellIfEndless } from '../endless.ts';
 import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from '../workflow.ts';
 import { errorText } from '../../lib/error-text.ts';
 
@@ -108,6 +109,7 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
       applied = loaded.fingerprint;
       told = '';
       tellWarnings(workflow, deps.logger);
+      tellIfEndless(workflow, deps.logger);
       tellIfPublic(next, deps.logger);
       deps.announce({ name: 'workflow:file:reloaded', facts: { path } });
     } catch (error) {

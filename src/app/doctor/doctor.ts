@@ -6,6 +6,7 @@ import { checkRepo } from './repo.ts';
 import { diagnoseTracker } from './tracker.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import type { SurveyDeps } from '../commands/survey.ts';
+import { ENDLESS_CHECK, ENDLESS_REMEDY, endlessText } from '../endless.ts';
 import { requireGood, WorkflowFault, type GoodWorkflow } from '../workflow.ts';
 
 /** Looks at everything a run needs, near things first. With `fix` mends what is safe to mend. */
@@ -54,14 +55,7 @@ function fileFindings({ problems, path }: LoadedWorkflow): readonly Finding[] {
 }
 
 /** Whether anything ends the work on an issue that stays active. */
-function checkEnd({ settings: { tracker, agent } }: GoodWorkflow): readonly Finding[] {
-  if (tracker.handoffState !== null || agent.maxSessions > 0 || agent.maxTokens > 0 || agent.maxCostUsd > 0) return [];
-  return [
-    finding(
-      'warning',
-      'agent.endless',
-      'an issue that stays in an active state is run again and again without end: no handoff state moves it away, no budget stops it',
-      'set tracker.handoff_state, or one of agent.max_sessions, agent.max_tokens and agent.max_cost_usd',
-    ),
-  ];
+function checkEnd(workflow: GoodWorkflow): readonly Finding[] {
+  const text = endlessText(workflow);
+  return text === null ? [] : [finding('warning', ENDLESS_CHECK, text, ENDLESS_REMEDY)];
 }
