@@ -34,7 +34,7 @@ export async function showExplanations(settings: ExplainSettings): Promise<numbe
     const { identifier, asJson } = settings;
     const found = await explainBoard(workflow, deps, { identifier, ...service }, interrupted);
     if (!asJson) tellService(service.records);
-    return show(deps.secrets.maskDeep(found.map(servedBy(service))), settings);
+    return show(deps.secrets.maskDeep(found.map(servedBy(service))), settings, noneText(workflow.settings));
   } catch (error) {
     if (interrupted.aborted || !(error instanceof TrackerError)) throw error;
     const known = await knownToService(loaded, settings, error.message);
@@ -91,9 +91,16 @@ function showKnown(known: readonly Explanation[], settings: ExplainSettings): nu
   return 1;
 }
 
-function show(found: readonly Explanation[], { identifier, asJson }: ExplainSettings): number {
+/** Where nothing is known and nothing is found, what was looked for. */
+function noneText({ tracker: { activeStates, queryFilter } }: GoodWorkflow['settings']): string {
+  if (activeStates.length === 0) return 'no issues: tracker.active_states is empty';
+  const matching = queryFilter.trim() === '' ? '' : ` that matches tracker.query_filter (${queryFilter})`;
+  return `no issue is in an active state (${activeStates.join(', ')})${matching}`;
+}
+
+function show(found: readonly Explanation[], { identifier, asJson }: ExplainSettings, none = ''): number {
   if (asJson) printJson(found);
-  else if (identifier === null) printTable(['ISSUE', 'STATE', 'DISPATCH', 'REASON', 'DETAIL'], found.map(rowOf), 'no issues');
+  else if (identifier === null) printTable(['ISSUE', 'STATE', 'DISPATCH', 'REASON', 'DETAIL'], found.map(rowOf), none);
   else for (const explanation of found) tell(explanation);
   return identifier === null || found.every(isWell) ? 0 : 1;
 }

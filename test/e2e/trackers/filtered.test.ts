@@ -16,6 +16,19 @@ const FILTERS = [
   ['wfboard', 'labels = agent'],
 ] as const;
 
+it('explain says in which states it found no issue', async () => {
+  const stage = await buildStage('repoissues', ground);
+  await stage.add({ title: 'Done', state: stage.states.done });
+  await ground.write('WORKFLOW.md', stageWorkflow(stage));
+  const said = async () => (await ground.run(['explain'], { env: stage.env })).stdout;
+  expect(await said()).toContain('no issue is in an active state (backlog, in-progress)\n');
+  await ground.write('WORKFLOW.md', stageWorkflow(stage, { tracker: `${stage.sections['tracker']}\nquery_filter: label:agent` }));
+  expect(await said()).toContain(
+    'no issue is in an active state (backlog, in-progress) that matches tracker.query_filter (label:agent)\n',
+  );
+  await stage.close();
+});
+
 it.each(FILTERS)('explain says that tracker.query_filter leaves an issue of %s out', async (kind, filter) => {
   const stage = await buildStage(kind, ground);
   const { todo } = stage.states;
