@@ -87,7 +87,7 @@ describe('beside a running service without HTTP', () => {
   it('explain knows every place an issue can be in, by its exit code too', async () => {
     await daemon.record('handoff transition succeeded, releasing claim');
     const told: unknown[] = [];
-    for (const identifier of ['A-1', 'A-2', 'A-3', 'A-4', 'A-5', 'A-6', 'NOPE-1']) {
+    for (const identifier of ['A-1', 'A-2', 'A-3', 'A-4', 'A-5', 'A-6', 'a-6', 'NOPE-1']) {
       const { code, stdout } = await here('explain', identifier, '--format', 'json');
       const [entry] = JSON.parse(stdout) as Record<string, unknown>[];
       expect(Object.keys(entry ?? {})).toEqual(FIELDS);
@@ -99,6 +99,7 @@ describe('beside a running service without HTTP', () => {
       ['A-3', 'handed_off', 0],
       ['A-4', 'blocked_by', 1],
       ['A-5', 'terminal', 0],
+      ['A-6', 'not_active', 1],
       ['A-6', 'not_active', 1],
       ['NOPE-1', 'unknown', 1],
     ]);

@@ -1,7 +1,7 @@
 import type { Claim, Parked, WaitingClaim } from '../../domain/model/claim.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { refIn, sameState, stateIn, type IssueRef } from '../../domain/model/issue.ts';
-import { byName, isNamed } from '../../domain/model/issue-name.ts';
+import { byName, isNamed, numberIn } from '../../domain/model/issue-name.ts';
 import type { Durable } from '../../domain/model/durable.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { State } from '../../domain/model/state.ts';
@@ -161,12 +161,12 @@ function ofWatched(tracker: TrackerSettings, { issue, mergeRequest, armedAt }: W
 const PHASES = { running: 'running', 'handing-off': 'handing_off' } as const;
 
 /** An issue that no poll and no record of ours tells of: the tracker is asked for its state. */
-async function ofStranger(state: State, tracker: Tracker, identifier: string, signal: AbortSignal): Promise<Explanation> {
+async function ofStranger(state: State, tracker: Tracker, name: string, signal: AbortSignal): Promise<Explanation> {
   const { activeStates, terminalStates, handoffState, queryFilter } = state.settings.tracker;
   const closed = new Set<string>();
-  const at = await stateAt(tracker, identifier, closed, signal);
-  const issue = { identifier, state: at ?? '' };
-  if (at === null) return entry(issue, 'unknown', 'the tracker has no issue of this name', {});
+  const issue = await findStranger(tracker, name, closed, signal);
+  if (issue === null) return entry({ identifier: name, state: '' }, 'unknown', 'the tracker has no issue of this name', {});
+  const { state: at } = issue;
   if (stateIn(terminalStates, at)) return ofTerminal(issue);
   if (handoffState !== null && sameState(at, handoffState))
     return entry(issue, 'handed_off', `state "${at}" is the handoff state`, {});
@@ -181,6 +181,21 @@ function ofUnlisted(issue: Pick<IssueRef, 'identifier' | 'state'>, queryFilter: 
   if (queryFilter.trim() === '')
     return entry(issue, 'next_poll', `${active}, but the last list of the tracker lacks the issue`, {});
   return entry(issue, 'not_listed', `${active}, but tracker.query_filter (${queryFilter}) leaves the issue out`, {});
+}
+
+/** By its name, or by the same in another case: not every tracker takes both. */
+async function findStranger(
+  tracker: Tracker,
+  name: string,
+  closed: Set<string>,
+  signal: AbortSignal,
+): Promise<Pick<IssueRef, 'identifier' | 'state'> | null> {
+  const asWritten = numberIn(name) ?? name;
+  for (const identifier of new Set([asWritten, asWritten.toUpperCase(), asWritten.toLowerCase()])) {
+    const state = await stateAt(tracker, identifier, closed, signal);
+    if (state !== null) return { identifier, state };
+  }
+  return null;
 }
 
 async function stateAt(tracker: Tracker, identifier: string, closed: Set<string>, signal: AbortSignal): Promise<string | null> {

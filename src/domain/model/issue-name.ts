@@ -2,12 +2,18 @@ import type { IssueRef } from './issue.ts';
 
 type Names = Pick<IssueRef, 'identifier' | 'displayIdentifier'>;
 
-/** What people may call an issue, the surest first: its name as it is, its qualified form, its name in another case. */
+/** What people may call an issue, the surest first: its name as it is, its qualified form, `#` and its number, its name in another case. */
 const NAMINGS: readonly ((issue: Names, name: string) => boolean)[] = [
   ({ identifier }, name) => identifier === name,
   ({ displayIdentifier }, name) => displayIdentifier === name,
+  ({ identifier }, name) => identifier === numberIn(name),
   ({ identifier }, name) => identifier.toLowerCase() === name.toLowerCase(),
 ];
+
+/** The number that a name such as `#12` is; null for any other. */
+export function numberIn(name: string): string | null {
+  return /^#(\d+)$/.exec(name)?.[1] ?? null;
+}
 
 export function isNamed(issue: Names, name: string): boolean {
   return NAMINGS.some((isMeant) => isMeant(issue, name));

@@ -44,5 +44,7 @@ it.each(FILTERS)('explain says that tracker.query_filter leaves an issue of %s o
     remedy: 'change the issue so that tracker.query_filter matches it, or change the filter',
   };
   expect([code, JSON.parse(stdout)]).toMatchObject([1, [explained]]);
+  if (/^\d+$/.test(left.identifier))
+    expect((await ground.run(['explain', `#${left.identifier}`, '--format', 'json'], { env: stage.env })).stdout).toBe(stdout);
   await stage.close();
 });
