@@ -59,7 +59,8 @@ export function checkWords({ name, usage, takes }: Command, words: readonly stri
   if (words.length < takes.least) throw new UsageError(`${name} needs ${missingWord(usage, words.length)}: ${called}`, name);
   if (words.length <= takes.most) return;
   if (takes.most === 0) throw new UsageError(`unexpected argument "${words[0]}": ${called}`, name);
-  const expected = takes.most === 1 ? 'one workflow file' : `at most ${takes.most} arguments`;
+  const one = usage.includes('WORKFLOW') ? 'one workflow file' : 'one argument';
+  const expected = takes.most === 1 ? one : `at most ${takes.most} arguments`;
   throw new UsageError(`expected ${expected}, got ${words.length}: ${words.join(' ')}`, name);
 }
 

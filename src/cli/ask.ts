@@ -12,9 +12,16 @@ export const NEEDED = 'an answer is needed';
 export async function askFor(person: Interface, question: string, proposal: string, faultOf: FaultOf): Promise<string> {
   const shown = proposal === '' ? '' : ` [${proposal}]`;
   for (;;) {
-    const said = (await person.question(`${question}${shown}: `)).trim() || proposal;
+    const said = (await person.question(`${question}${shown}: `).catch(ended)).trim() || proposal;
     const fault = said === '' ? NEEDED : faultOf(said);
     if (fault === null) return said;
     process.stderr.write(`foray: ${fault}\n`);
   }
+}
+
+/** Node's own words speak of a key. The cursor still stands behind the question. */
+function ended(error: unknown): never {
+  if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+  process.stderr.write('\n');
+  throw new Error('the input ended before the last question was answered: nothing was written', { cause: error });
 }

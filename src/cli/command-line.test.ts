@@ -43,6 +43,7 @@ describe('the commands', () => {
     [['stats1', '--by', 'day'], 2, 'unknown command "stats1", did you mean "stats"?'],
     [['validte', '--help'], 2, 'unknown command "validte", did you mean "validate"?'],
     [['nothing.md', 'A-1'], 2, 'expected one workflow file, got 2: nothing.md A-1'],
+    [['completion', 'bash', 'x'], 2, 'expected one argument, got 2: bash x'],
     [['--port', '1', 'statsu'], 2, 'unknown command "statsu", did you mean "status"?'],
     [['help', 'initt'], 2, 'unknown command "initt", did you mean "init"?'],
     [['--format', 'json', 'status'], 2, 'the command comes first: foray status …\nTry: foray status --help'],
