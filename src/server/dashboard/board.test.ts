@@ -4,6 +4,10 @@ import { textOf } from '../../../test/support/page-text.ts';
 import { load, dashboard, panelOf } from '../../../test/support/dashboard.ts';
 
 describe('the dashboard', () => {
+  it('tells of a lost connection to who does not see it', async () => {
+    expect((await dashboard()).page).toMatch(/<p id="stream"[^>]* role="status"/);
+  });
+
   it('is a page of its own, with the script and the reload for those without', async () => {
     const { status, type, page } = await load('/', createFakeDaemon());
     expect(status).toBe(200);

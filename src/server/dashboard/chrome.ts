@@ -32,7 +32,7 @@ export function masthead(c: Context, daemon: Daemon, snapshot: Snapshot, current
     <div class="bar second">
       ${servingState(snapshot)}
       <p class="poll quiet">${pollText(snapshot)}</p>
-      <p id="stream" class="scripted-only" data-keep></p>
+      <p id="stream" class="scripted-only" role="status" data-keep></p>
       <div class="actions scripted-only controls" data-key="controls">
         ${actionForm({ action: '/api/v1/refresh', label: 'Poll now', spoken: 'Poll now', id: 'poll-now' })}
         ${

@@ -17,7 +17,7 @@ export function noStatePage(daemon: Daemon): Html {
   const body = html`<header class="masthead" data-key="masthead">
       <div class="bar">
         <p class="brand"><a href="/">${mark()}foray</a></p>
-        <p id="stream" class="scripted-only" data-keep></p>
+        <p id="stream" class="scripted-only" role="status" data-keep></p>
       </div>
     </header>
     ${notice('The state of the service could not be read.')}`;
