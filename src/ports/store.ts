@@ -49,6 +49,8 @@ export interface Store {
   takeRequests(trackers: readonly string[]): Promise<readonly AskedRequest[]>;
   /** What became of a request; null while it waits. */
   findAnswer(requestId: string): Promise<OperatorAnswer | null>;
+  /** Takes back a request that nobody answered: it does not come true later. Gives the answer that came meanwhile, else null. */
+  withdrawRequest(requestId: string): Promise<OperatorAnswer | null>;
   /** Resolves when the store answers, rejects when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;

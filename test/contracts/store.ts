@@ -412,6 +412,17 @@ function operatorContract(harness: () => StoreHarness): void {
     expect(await next.takeRequests([TRACKER])).toEqual(asked.slice(1));
   });
 
+  it('takes a request back that nobody answered, and tells the answer of one that was', async () => {
+    const { store } = harness();
+    const id = await store.addRequest({ kind: 'stop', identifier: 'ABC-1' }, by, TRACKER);
+    const other = await store.addRequest({ kind: 'resume' }, by, null);
+    const answer = { outcome: 'taken', message: 'done' } as const;
+    await store.apply(TRACKER, [{ write: 'answer', requestId: other, answer, at: 1 }]);
+    expect(await store.withdrawRequest(id)).toBeNull();
+    expect(await store.withdrawRequest(other)).toEqual(answer);
+    expect(await store.takeRequests([TRACKER])).toEqual([]);
+  });
+
   it('tells whether the issue of a request was worked on before', async () => {
     const { store } = harness();
     await store.apply(TRACKER, [{ write: 'run', run: aRun('r1', 1, { issue: issue('1') }) }]);

@@ -90,4 +90,7 @@ const KEPT: OperatorAnswer = {
   outcome: 'taken',
   message: 'the service is still starting: this is carried out as soon as it has started',
 };
-const LATE: OperatorAnswer = { outcome: 'refused', message: 'the service did not answer in time: see its log' };
+const LATE: OperatorAnswer = {
+  outcome: 'refused',
+  message: 'the service did not answer in time: see its log, and "foray status" for what became of it',
+};

@@ -1,9 +1,8 @@
 import os from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { watchWorkflow } from '../../config/watch.ts';
 import { NOTHING_DURABLE, type Durable } from '../../domain/model/durable.ts';
 import { shownHostOf } from '../../domain/model/host-path.ts';
-import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
+import type { OperatorRequest } from '../../domain/model/operator.ts';
 import type { Run } from '../../domain/model/run.ts';
 import type { Settings } from '../../domain/model/settings.ts';
 import { NO_SESSION, type Live, type State } from '../../domain/model/state.ts';
@@ -21,6 +20,7 @@ import type { DaemonOptions } from '../daemon/daemon.ts';
 import type { KeptWorkflow } from '../daemon/kept-workflow.ts';
 import { kindsOf } from '../daemon/open-pages.ts';
 import { processStart } from '../daemon/process-start.ts';
+import { askLeader } from './ask-leader.ts';
 import { createChanges } from './read-changes.ts';
 import { rejection } from '../daemon/reload.ts';
 import { createDatabaseCheck } from '../pages/readiness.ts';
@@ -41,7 +41,6 @@ export interface Standby {
 
 /** Runs under way that are shown; more than any fleet has slots. */
 const RUNS_SHOWN = 1_000;
-const ANSWER_WITHIN_MS = 10_000;
 
 /** What a standby reads with, and whom it tells. */
 export interface StandbyDeps {
@@ -218,18 +217,4 @@ function liveOf(run: Run): Live {
     tokensMeasured: run.tokensMeasured,
     costUsd: run.costUsd,
   };
-}
-
-/** Leaves the request in the database, where the leader finds it, and waits for its answer. */
-async function askLeader(
-  store: Store,
-  { request, by, tracker }: { readonly request: OperatorRequest; readonly by: string; readonly tracker: string },
-): Promise<OperatorAnswer> {
-  const id = await store.addRequest(request, by, tracker);
-  for (const deadline = performance.now() + ANSWER_WITHIN_MS; performance.now() < deadline;) {
-    const answer = await store.findAnswer(id);
-    if (answer !== null) return answer;
-    await delay(200);
-  }
-  return { outcome: 'refused', message: 'the leading service did not answer in time: see its log' };
 }

@@ -72,10 +72,9 @@ async function askLeader(db: Postgres, { request, by, configured }: Omit<LoneReq
     if (answer !== null) return answer;
     await delay(LOOK_EVERY_MS);
   }
-  await db.write(withdrawRequest(id));
   const late: OperatorAnswer = {
     outcome: 'refused',
     message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: it works on another tracker than the workflow file names, or see its log`,
   };
-  return (await db.read(findAnswer(id))) ?? late;
+  return (await db.write(withdrawRequest(id))) ?? late;
 }

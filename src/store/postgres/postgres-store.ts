@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/runtime.ts';
 import type { Store, Write } from '../../ports/store.ts';
 import { LEASE_MS } from '../records/claims.ts';
 import { addNotes, listNotes } from '../records/notes.ts';
-import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
+import { addRequest, createOperatorRequests, findAnswer, withdrawRequest } from '../records/operator-requests.ts';
 import { forgetHistory } from '../records/forget.ts';
 import { findRunWithEvents, listRuns, totals } from '../records/runs.ts';
 import { statistics } from '../records/statistics.ts';
@@ -64,6 +64,7 @@ export function createPostgresStore(db: Postgres, { owner, clock, epoch }: Postg
     addRequest: (request, by, tracker) => db.write(addRequest(request, by, tracker)),
     takeRequests: (trackers) => db.read(requests.take(trackers)),
     findAnswer: (requestId) => db.read(findAnswer(requestId)),
+    withdrawRequest: (requestId) => db.write(withdrawRequest(requestId)),
     async ping() {
       await db.read(requireWritable());
     },

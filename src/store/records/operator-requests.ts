@@ -53,9 +53,10 @@ export function* readRequest(id: string): Work<AskedRequest | null> {
   return row ? askedOf(row) : null;
 }
 
-/** Takes back a request that nobody answered, so that it does not come true later. False when it was answered meanwhile. */
-export function withdrawRequest(id: string): Work<void> {
-  return run('DELETE FROM operator_requests WHERE id = ? AND outcome IS NULL', Number(id));
+/** Takes back a request that nobody answered, so that it does not come true later. Gives the answer that came meanwhile. */
+export function* withdrawRequest(id: string): Work<OperatorAnswer | null> {
+  yield* run('DELETE FROM operator_requests WHERE id = ? AND outcome IS NULL', Number(id));
+  return yield* findAnswer(id);
 }
 
 export function* writeAnswer(id: string, answer: OperatorAnswer, at: number): Work<void> {

@@ -55,9 +55,11 @@ function applyWrite<K extends Write['write']>(write: Extract<Write, { write: K }
   return (WRITERS[write.write] as Writer<K>)(write, scope);
 }
 
-/** Carries out a unit of work. */
+/** Carries out a unit of work. Answers go first: who takes a request back meanwhile waits for what became of it. */
 export function* applyWrites(writes: readonly Write[], scope: Scope): Work<void> {
-  for (const write of writes) yield* applyWrite(write, scope);
+  const isAnswer = ({ write }: Write): boolean => write === 'answer';
+  for (const write of writes.filter(isAnswer)) yield* applyWrite(write, scope);
+  for (const write of writes.filter((other) => !isAnswer(other))) yield* applyWrite(write, scope);
 }
 
 /** Reads everything of one tracker that a restart needs. */

@@ -86,12 +86,11 @@ async function askDaemon(db: Sqlite, configured: string | null, request: Operato
     if (answer !== null) return answer;
     await delay(LOOK_EVERY_MS);
   }
-  db.perform(withdrawRequest(id));
   const late: OperatorAnswer = {
     outcome: 'refused',
     message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: it works on another tracker than the workflow file names, or see its log`,
   };
-  return db.perform(findAnswer(id)) ?? late;
+  return db.perform(withdrawRequest(id)) ?? late;
 }
 
 function missing(path: string): StoreError {

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/runtime.ts';
 import type { Store } from '../../ports/store.ts';
 import { LEASE_MS } from '../records/claims.ts';
 import { addNotes, listNotes } from '../records/notes.ts';
-import { addRequest, createOperatorRequests, findAnswer } from '../records/operator-requests.ts';
+import { addRequest, createOperatorRequests, findAnswer, withdrawRequest } from '../records/operator-requests.ts';
 import { forgetHistory } from '../records/forget.ts';
 import { findRunWithEvents, listRuns, totals } from '../records/runs.ts';
 import { SPENT } from '../records/spent.ts';
@@ -62,6 +62,7 @@ export function createSqliteStore(db: Sqlite, deps: { owner: StoreOwner; clock: 
     addRequest: async (request, by, tracker) => db.perform(addRequest(request, by, tracker)),
     takeRequests: async (trackers) => db.perform(requests.take(trackers)),
     findAnswer: async (requestId) => db.perform(findAnswer(requestId)),
+    withdrawRequest: async (requestId) => db.perform(withdrawRequest(requestId)),
     async ping() {
       requireSameFile();
       db.get('SELECT max(version) FROM schema_migrations');

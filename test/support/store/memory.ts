@@ -41,6 +41,7 @@ export function createMemoryStore(): Store {
   const trackers = new Map<string, Kept>();
   const labels = new Map<string, string>();
   const names = new Map<string, string>();
+  let requestCount = 0;
   const shared: Shared = { pauses: new Map(), told: new Map(), operatorPause: null, requests: [] };
   const forgotten: Run[] = [];
   const notes: Note[] = [];
@@ -119,7 +120,7 @@ export function createMemoryStore(): Store {
         by,
       ),
     addRequest: async (request, by, asked) => {
-      const id = String(shared.requests.length + 1);
+      const id = String((requestCount += 1));
       const tracker = 'identifier' in request && asked !== null ? await identityOf(asked) : '';
       shared.requests.push({ id, request, by, tracker, answer: null });
       return id;
@@ -136,6 +137,12 @@ export function createMemoryStore(): Store {
       });
     },
     findAnswer: async (id) => shared.requests.find((asked) => asked.id === id)?.answer ?? null,
+    async withdrawRequest(id) {
+      const index = shared.requests.findIndex((asked) => asked.id === id);
+      const answer = shared.requests[index]?.answer ?? null;
+      if (answer === null && index >= 0) shared.requests.splice(index, 1);
+      return answer;
+    },
     ping: async () => {},
     async close() {
       handedOut.clear();

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { createMemoryStore } from '../../../test/support/store/memory.ts';
+import { askLeader } from './ask-leader.ts';
+
+const TRACKER = 'file:issues';
+const ASKED = { request: { kind: 'unpark', identifier: 'T-1' }, by: 'somebody', tracker: TRACKER } as const;
+
+it('a request that the leader did not answer in time is refused, and no later leader finds it', async () => {
+  const store = createMemoryStore();
+  const answer = await askLeader(store, ASKED, 10);
+  expect(answer).toMatchObject({ outcome: 'refused', message: expect.stringMatching(/did not answer.*taken back/) as string });
+  expect(await store.takeRequests([TRACKER])).toEqual([]);
+});
+
+it('an answer that came at the last moment is told', async () => {
+  const store = createMemoryStore();
+  const answer = { outcome: 'taken', message: 'T-1 is released' } as const;
+  const slow: typeof store = {
+    ...store,
+    async withdrawRequest(requestId) {
+      await store.apply(TRACKER, [{ write: 'answer', requestId, answer, at: 1 }]);
+      return store.withdrawRequest(requestId);
+    },
+  };
+  expect(await askLeader(slow, ASKED, 10)).toEqual(answer);
+});
