@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Event } from '../../domain/model/event.ts';
 import type { Note } from '../../ports/store.ts';
 import type { Postgres } from '../../store/postgres/index.ts';
+import type { Work } from '../../store/records/work.ts';
 import { followHints, passOn } from './shared-hints.ts';
 import type { Reign } from './leading.ts';
 
@@ -42,7 +43,9 @@ describe('a refresh that a standby is asked for', () => {
       read: () => Promise.resolve([...waiting]),
       write: () => Promise.resolve(void waiting.push({ kind: 'refresh' })),
     };
-    return { waiting, passedOn: passOn(db as unknown as Postgres, { clock: { now: () => 1 }, logger: SILENT }) };
+    const passedOn = passOn(db as unknown as Postgres, { clock: { now: () => 1 }, logger: SILENT });
+    onTestFinished(passedOn.stop);
+    return { waiting, passedOn };
   }
 
   it('is merged with one that the leader is yet to hear of', async () => {
@@ -58,4 +61,24 @@ describe('a refresh that a standby is asked for', () => {
     waiting.push({ kind: 'webhook' });
     expect(await passedOn.refresh()).toBe(false);
   });
+});
+
+it('what a standby took while the database was away is left when it answers again, once for each kind', async () => {
+  const left: string[] = [];
+  let isAway = true;
+  const answer = <T>(work: () => T): Promise<T> => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(work()));
+  const db = {
+    read: () => answer(() => []),
+    write: (work: Work<void>) => answer(() => void left.push(String(work.next().value?.values[0]))),
+  };
+  const passedOn = passOn(db as unknown as Postgres, { clock: { now: () => 1 }, logger: SILENT });
+  onTestFinished(passedOn.stop);
+  passedOn.webhook();
+  passedOn.webhook();
+  expect(await passedOn.refresh()).toBe(false);
+  expect(await passedOn.refresh()).toBe(true);
+  isAway = false;
+  await expect.poll(() => left, { timeout: 10_000 }).toEqual(['webhook', 'refresh']);
+  expect(await passedOn.refresh()).toBe(false);
+  expect(left).toEqual(['webhook', 'refresh', 'refresh']);
 });

@@ -3,7 +3,7 @@ import { lookRepeatedly } from '../../lib/repeated-look.ts';
 import type { Event } from '../../domain/model/event.ts';
 import type { Clock, Logger } from '../../ports/runtime.ts';
 import type { Note, Store } from '../../ports/store.ts';
-import type { Postgres } from '../../store/postgres/index.ts';
+import type { Hint, Postgres } from '../../store/postgres/index.ts';
 import type { Reign } from './leading.ts';
 import { errorText } from '../../lib/error-text.ts';
 
@@ -14,38 +14,52 @@ export interface PassedOn {
   refresh(): Promise<boolean>;
   /** Kept by the leader, which alone writes notes. */
   addNotes(notes: readonly Note[]): Promise<void>;
+  stop(): void;
 }
 
-/** How often the leader looks. */
+/** How often the leader looks, and how often one that stands by tries again. */
 const LOOK_EVERY_MS = 500;
 
+/** Who was told that a hint was taken need not send it again: it waits here while the database does not take it. */
 export function passOn(db: Postgres, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }): PassedOn {
-  const leave = async (kind: 'webhook' | 'refresh' | 'note', body = ''): Promise<void> => {
+  const untold = new Set<'webhook' | 'refresh'>();
+  const leave = async (kind: Hint['kind'], body = ''): Promise<void> => {
     const { leaveHint } = await import('../../store/postgres/index.ts');
     await db.write(leaveHint({ kind, body, at: clock.now() }));
   };
   const isRefreshWaiting = async (): Promise<boolean> => {
     const { readHints } = await import('../../store/postgres/index.ts');
-    return (await db.read(readHints())).some(({ kind }) => kind === 'refresh');
+    return untold.has('refresh') || (await db.read(readHints())).some(({ kind }) => kind === 'refresh');
   };
-  const told = (error: unknown): void =>
-    logger.warn('the leader could not be told to look at the tracker', { error: errorText(error) });
+  const leaveOrKeep = (kind: 'webhook' | 'refresh'): Promise<void> =>
+    leave(kind).catch((error: unknown) => {
+      untold.add(kind);
+      logger.warn('the leader could not be told to look at the tracker, trying again', { error: errorText(error) });
+    });
+  const leaveUntold = async (): Promise<void> => {
+    for (const kind of untold) {
+      // Before it is left: one that comes meanwhile is another.
+      untold.delete(kind);
+      await leave(kind).catch((error: unknown) => {
+        untold.add(kind);
+        throw error;
+      });
+    }
+  };
+  // A failure was told when it was kept.
+  const trying = lookRepeatedly(leaveUntold, LOOK_EVERY_MS, () => {});
   return {
-    webhook: () => void leave('webhook').catch(told),
+    webhook: () => void leaveOrKeep('webhook'),
     async refresh() {
-      try {
-        const isMerged = await isRefreshWaiting();
-        // All the same: the leader may just be at work on the other.
-        await leave('refresh');
-        return isMerged;
-      } catch (error) {
-        told(error);
-        return false;
-      }
+      const isMerged = await isRefreshWaiting().catch(() => false);
+      // All the same: the leader may just be at work on the other.
+      await leaveOrKeep('refresh');
+      return isMerged;
     },
     async addNotes(notes) {
       for (const note of notes) await leave('note', JSON.stringify(note));
     },
+    stop: trying.stop,
   };
 }
 

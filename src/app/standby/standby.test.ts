@@ -48,7 +48,7 @@ async function setUp() {
     {
       store,
       kept: keepWorkflow(workflow),
-      passedOn: { refresh, webhook() {}, addNotes: store.addNotes },
+      passedOn: { refresh, webhook() {}, addNotes: store.addNotes, stop() {} },
       readHosts: async () => [],
     },
   );

@@ -69,6 +69,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const nothing = (): Snapshot => snapshotOf(stateOf(kept.current(), clock, { runs: [], durable: NOTHING_DURABLE }), clock.now());
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
+  releasers.push(() => deps.passedOn.stop());
   const changes = createChanges();
   const { whenChanged } = changes;
   const file = followFile(options, kept);

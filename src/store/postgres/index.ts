@@ -8,7 +8,7 @@ export { isNewer, isNotLeading, isUnreachable } from './errors.ts';
 export { isWatchedBy, readLeader, type InstanceFacts, type Leader } from './instances.ts';
 export type { Leadership } from './keep-leading.ts';
 export { tryToLead } from './leadership.ts';
-export { dropHints, leaveHint, readHints } from './hints.ts';
+export { dropHints, leaveHint, readHints, type Hint } from './hints.ts';
 export { isUpToDate, migratePostgres, missingSchema } from './migrate.ts';
 export { askThroughPostgres } from './operator.ts';
 export { createPostgresStore } from './postgres-store.ts';
