@@ -5,6 +5,7 @@ import type { StopReason } from '../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../ports/runner.ts';
 import type { RunJob, RunQueue, RunMessage, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
 import { isMoved, located, movedText } from '../on-host.ts';
+import type { UnfitHosts } from '../unfit-hosts.ts';
 import type { AnsweredParts } from './answer.ts';
 import { planForWorker } from './job.ts';
 import { createSlots, type Slots } from './slots.ts';
@@ -46,6 +47,8 @@ export interface GivenRunsDeps {
   readonly nameOf: (worker: WorkerRow) => string;
   /** What a run with these labels waits for while nobody takes it. */
   readonly whyWaiting: (labels: readonly string[]) => string;
+  /** Hears how the runs of a worker end, by its id. */
+  readonly heardExit: UnfitHosts['heardExit'];
 }
 
 /** Who takes a run now; null for nobody yet. */
@@ -109,6 +112,7 @@ export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
       const given = over.filter(({ worker }) => worker !== null);
       if (given.length > 0) await queue.revoke(given.map(({ plan }) => plan.runId));
       for (const run of over) {
+        if (run.worker !== null && run.exit !== null) deps.heardExit(run.worker.id, run.plan, run.exit);
         place(run, null);
         runs.delete(run.plan.runId);
         tellExit(run);

@@ -49,6 +49,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     lostAfterMs,
     nameOf: (worker) => workers.nameOf(worker),
     whyWaiting: (labels) => workers.whyWaiting(labels),
+    heardExit: (...told) => workers.unfit.heardExit(...told),
   });
   const removals = createRemovals(deps);
   const requests = createRequestAnswers({ ...deps, find: given.find });

@@ -1,13 +1,15 @@
 import type { HostView } from '../../ports/runner.ts';
 import type { RunQueue, WorkerRow } from '../../ports/run-queue.ts';
-import type { Logger } from '../../ports/runtime.ts';
+import type { Clock, Logger } from '../../ports/runtime.ts';
 import { hostName, shownHost } from '../../domain/model/host-path.ts';
 import { WORKER_LOST_MS } from '../../domain/model/lease-times.ts';
+import { createUnfitHosts, type UnfitHosts } from '../unfit-hosts.ts';
 import { chooseWorker, hasAll, hasTwin, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
 
 export interface KnownWorkersDeps {
   readonly queue: RunQueue;
   readonly version: string;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly lostAfterMs: number;
   /** How many runs a worker has. */
@@ -20,7 +22,9 @@ export interface KnownWorkersDeps {
 export interface KnownWorkers {
   /** Takes note of who is there: who may not work here is told so, who is lost is forgotten. Gives the ids of the others. */
   meet(rows: readonly WorkerRow[]): Promise<ReadonlySet<string>>;
-  /** Who takes a run now. Those that are alike take turns. */
+  /** Those that lack what a run needs, by their ids. */
+  readonly unfit: UnfitHosts;
+  /** Who takes a run now. Those that are alike take turns. One that lacks what it needs takes it where there is no other. */
   choose(wish: Wish): WorkerRow | null;
   /** The worker of this name, where it can be asked for something. */
   named(name: string): WorkerRow | null;
@@ -36,10 +40,17 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
   const { queue, version, logger, lostAfterMs, runsOf } = deps;
   const told = new Map<string, string | null>();
   const turns = new Map<string, number>();
+  const unfit = createUnfitHosts(deps.clock);
   let turn = 0;
   let workers: readonly WorkerRow[] = [];
   /** Those that are not refused. */
   let able: readonly WorkerRow[] = [];
+
+  /** Whether others are asked instead. */
+  function isPassedOver({ id }: WorkerRow, labels: readonly string[]): boolean {
+    const isFit = (worker: WorkerRow): boolean => unfit.problemOf(worker.id) === null;
+    return unfit.problemOf(id) !== null && able.some((other) => isFit(other) && mayBeAsked(other) && hasAll(other, labels));
+  }
 
   /** Once for each change of mind. */
   async function tellRefusal(worker: WorkerRow): Promise<void> {
@@ -58,6 +69,7 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
   }
 
   return {
+    unfit,
     async meet(rows) {
       const before = able;
       workers = rows;
@@ -71,15 +83,17 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
       return new Set(workers.filter(({ silentMs }) => silentMs <= lostAfterMs).map(({ id }) => id));
     },
     choose(wish) {
-      const chosen = chooseWorker(able, { runsOf, lastTurnOf: (id) => turns.get(id) ?? 0 }, wish);
+      const asked = able.filter((worker) => !isPassedOver(worker, wish.labels));
+      const chosen = chooseWorker(asked, { runsOf, lastTurnOf: (id) => turns.get(id) ?? 0 }, wish);
       if (chosen !== null) turns.set(chosen.id, (turn += 1));
       return chosen;
     },
     named: (name) => able.find((worker) => worker.name === name && mayBeAsked(worker)) ?? null,
     nameOf: (worker) => shownName(worker, workers),
     problemOf: (labels) => problemOf(workers, labels, version),
-    whyWaiting: (labels) => whyWaiting(workers, { labels, version, runsOf }),
-    hosts: () => hostViewsOf(workers, { runsOf, version, lostAfterMs }),
+    whyWaiting: (labels) =>
+      whyWaiting(workers, { labels, version, runsOf, isPassedOver: (worker) => isPassedOver(worker, labels) }),
+    hosts: () => hostViewsOf(workers, { runsOf, version, lostAfterMs, unfit }),
   };
 }
 
@@ -115,12 +129,14 @@ interface QueueFacts {
   readonly labels: readonly string[];
   readonly version: string;
   readonly runsOf: (workerId: string) => number;
+  readonly isPassedOver?: (worker: WorkerRow) => boolean;
 }
 
 /** What a run that no worker has yet waits for. */
-function whyWaiting(workers: readonly WorkerRow[], { labels, version, runsOf }: QueueFacts): string {
+function whyWaiting(workers: readonly WorkerRow[], facts: QueueFacts): string {
+  const { labels, version, runsOf, isPassedOver = () => false } = facts;
   const able = workers.filter((worker) => hasAll(worker, labels) && refusalOf(worker, workers, version) === null);
-  const isFull = able.every((worker) => !mayBeAsked(worker) || runsOf(worker.id) >= worker.slots);
+  const isFull = able.every((worker) => !mayBeAsked(worker) || isPassedOver(worker) || runsOf(worker.id) >= worker.slots);
   const why = problemOf(workers, labels, version) ?? (isFull ? 'all slots are taken' : 'it is about to be given to one');
   return `waits in the queue for a worker${withLabels(labels)}: ${why}`;
 }
@@ -157,15 +173,17 @@ export interface ViewFacts {
   readonly runsOf: (workerId: string) => number;
   readonly version: string;
   readonly lostAfterMs?: number;
+  /** Known to the leader alone. */
+  readonly unfit?: UnfitHosts;
 }
 
 /** The workers as they are shown, and why each gets no runs. Those whose hosts share a name are told apart by their identity. */
 export function hostViewsOf(workers: readonly WorkerRow[], facts: ViewFacts): readonly HostView[] {
-  const { runsOf, version, lostAfterMs = WORKER_LOST_MS } = facts;
+  const { runsOf, version, lostAfterMs = WORKER_LOST_MS, unfit } = facts;
   return workers.map((worker) => {
     const { id, labels, slots, version: theirs, load, heardAt, silentMs, draining } = worker;
     const silent = silentMs > lostAfterMs ? 'it is not heard of any more' : null;
-    const problem = refusalOf(worker, workers, version) ?? silent ?? (draining ? LEAVING : null);
+    const problem = refusalOf(worker, workers, version) ?? silent ?? (draining ? LEAVING : (unfit?.problemOf(id) ?? null));
     const name = shownName(worker, workers);
     return { name, kind: 'worker', labels, slots, running: runsOf(id), load, version: theirs, heardAt, problem };
   });

@@ -276,6 +276,32 @@ it('a worker of another version may tell of a fault that is unknown here', async
     .toMatchObject({ type: 'run-exited', exit: { kind: 'error', fault: { ...fault, kind: 'internal_error' } } });
 });
 
+describe('a worker that lacks the agent', () => {
+  const fault = { kind: 'agent_not_found', message: 'no such program', consequence: 'back-off-at-cap' } as const;
+  const lacks = (run: ReturnType<typeof start>): void =>
+    memory.say({
+      runId: run.id,
+      number: 1,
+      words: [{ report: { type: 'run-exited', ...run.ids, exit: { ...DONE, kind: 'error', fault } } }],
+    });
+  const places = () => memory.given.map(({ id, workerId }) => [id, workerId]);
+
+  it('does not get the run again while there is another, though it holds the workspace, and is shown with what it lacks', async () => {
+    memory.memory.workers = [aWorker('w1', { slots: 9 }), aWorker('w2')];
+    const first = start();
+    await expect.poll(places, soon).toEqual([[first.id, 'w1#1']]);
+    lacks(first);
+    await expect.poll(() => first.types().at(-1), soon).toBe('run-exited');
+    expect(runner.hosts().map(({ problem }) => problem)).toEqual(['no such program', null]);
+    const [second, third] = [start(null, { holder: 'w1' }), start(null, { holder: 'w1' })];
+    await expect.poll(places, soon).toContainEqual([second.id, 'w2#1']);
+    const wait = { type: 'notice', text: 'waits in the queue for a worker: all slots are taken' };
+    await expect.poll(() => third.reports, soon).toMatchObject([{ type: 'agent-spoke', event: wait }]);
+    memory.memory.workers = [aWorker('w1', { slots: 9 })];
+    await expect.poll(places, soon).toContainEqual([third.id, 'w1#1']);
+  });
+});
+
 describe('the removal of a workspace', () => {
   const subject = { tracker: 't', issueId: '1', identifier: 'A-1' } as RemovalSubject;
   const signal = new AbortController().signal;

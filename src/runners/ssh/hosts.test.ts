@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
-import type { RunReport } from '../../domain/model/event.ts';
+import type { RunExit, RunReport } from '../../domain/model/event.ts';
 import { refOf } from '../../domain/model/issue.ts';
 import type { RunAdapters } from '../../ports/runner.ts';
 import { createSshHosts } from './hosts.ts';
@@ -53,6 +53,33 @@ describe('the choice of a host', () => {
     expect(hosts.choose(worker, null)).toBe('a');
     hosts.heard('a');
     expect(hosts.views(worker)[0]).toMatchObject({ name: 'a', heardAt: clock.at, problem: null, slots: 1 });
+  });
+});
+
+describe('a host that lacks the agent', () => {
+  const plan = { settings: settingsWith({ agent: { maxRetryBackoffMs: 300_000 } }) };
+  const fault = { kind: 'agent_not_found', message: 'no such program', consequence: 'back-off-at-cap' } as const;
+  const lacking: RunExit = { kind: 'error', turns: 0, fault, status: null, scm: null };
+
+  it('is not the one of choice when its issue is tried again, though it holds the workspace, and says why', () => {
+    const { hosts, clock } = setUp();
+    hosts.heardExit('a', plan, lacking);
+    hosts.heard('a');
+    clock.at += 330_000;
+    expect(hosts.choose(worker, 'a')).toBe('b');
+    expect(hosts.views(worker).map(({ problem }) => problem)).toEqual(['no such program', null]);
+    clock.at += 60_000;
+    expect(hosts.choose(worker, 'a')).toBe('a');
+    expect(hosts.views(worker)[0]?.problem).toBeNull();
+  });
+
+  it('is taken where no other is free, and is as good as any after a run that went well', () => {
+    const { hosts } = setUp();
+    hosts.heardExit('a', plan, lacking);
+    expect(hosts.choose({ ...worker, sshHosts: ['a'] }, null)).toBe('a');
+    expect(hosts.problemOf(['a'])).toBeNull();
+    hosts.heardExit('a', plan, { ...lacking, kind: 'normal', fault: null });
+    expect(hosts.choose(worker, 'a')).toBe('a');
   });
 });
 

@@ -35,6 +35,7 @@ export function createSshRunner({ hosts, adaptersOf, adaptersOn, killed }: SshRu
         if (said.type === 'run-exited') {
           hostOf.delete(plan.runId);
           hosts.gave(host);
+          hosts.heardExit(host, plan, said.exit);
         }
         hear.report(located(said, host));
       },
