@@ -59,6 +59,11 @@ describe('the commands', () => {
     [['completion', 'tcsh'], 2, 'completion is made for bash, zsh, fish, got "tcsh"\nTry: foray completion --help'],
     [['--port', 'x', 'nothing.md'], 2, 'got "x"\nTry: foray run --help'],
     [['worker'], 2, 'as in store.url\nTry: foray worker --help'],
+    [
+      ['worker', '--url', 'postgres://h/d', '--name', 'n'.repeat(65)],
+      2,
+      '--name may have 64 letters, this one has 65\nTry: foray',
+    ],
     [['stats', '--since', '2026-02-30'], 2, 'or a date such as 2026-03-01, got "2026-02-30"'],
     [['stats', '--since', '2026-02-30T10:00:00Z'], 2, 'got "2026-02-30T10:00:00Z"'],
     [['stats', '--since', 'yesterday'], 2, '--since must be a span such as 12h or 7d'],

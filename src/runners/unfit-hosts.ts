@@ -14,16 +14,21 @@ const OF_THE_PLACE: ReadonlySet<string> = new Set(['agent_not_found', 'agent_not
 export interface UnfitHosts {
   /** Hears how a run there ended. */
   heardExit(host: string, plan: Pick<RunPlan, 'settings'>, exit: RunExit): void;
+  note(host: string, plan: Pick<RunPlan, 'settings'>, why: string): void;
   /** What was found to be wrong with it, or null. */
   problemOf(host: string): string | null;
 }
 
 export function createUnfitHosts(clock: Clock): UnfitHosts {
   const found = new Map<string, { readonly why: string; readonly until: number }>();
+  const note: UnfitHosts['note'] = (host, { settings }, why) => {
+    const until = clock.now() + PASSED_OVER_MS + settings.agent.maxRetryBackoffMs * WITH_JITTER;
+    found.set(host, { why, until });
+  };
   return {
-    heardExit(host, { settings }, { kind, fault }) {
-      const until = clock.now() + PASSED_OVER_MS + settings.agent.maxRetryBackoffMs * WITH_JITTER;
-      if (fault !== null && OF_THE_PLACE.has(fault.kind)) found.set(host, { why: fault.message, until });
+    note,
+    heardExit(host, plan, { kind, fault }) {
+      if (fault !== null && OF_THE_PLACE.has(fault.kind)) note(host, plan, fault.message);
       else if (kind === 'normal') found.delete(host);
     },
     problemOf(host) {

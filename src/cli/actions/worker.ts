@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createKnownSecrets } from '../../app/secrets.ts';
 import { openWorker } from '../../app/worker/worker.ts';
 import { addressProblem, expandAddress } from '../../config/store.ts';
+import { LONGEST_HOST_NAME } from '../../domain/model/host-path.ts';
 import { NO_SETTINGS } from '../../domain/model/no-settings.ts';
 import { hideFromEnvironment } from '../../lib/process/index.ts';
 import type { RunningWorker } from '../../runners/queue/worker.ts';
@@ -29,7 +30,10 @@ export async function work({ url, slots, labels, name, root: asked }: WorkerArgs
   if (problem !== null) throw new UsageError(`--url ${problem}`);
   secrets.add(hidden.map(({ value }) => value));
   hideFromEnvironment(hidden.flatMap(({ variables }) => variables));
-  const host = os.hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-');
+  const host = os
+    .hostname()
+    .replaceAll(/[^A-Za-z0-9_.-]/g, '-')
+    .slice(0, LONGEST_HOST_NAME);
   const root = path.resolve(asked ?? path.join(stateDirectory(), 'foray', 'worker', name ?? host));
   let worker: RunningWorker | null = null;
   const interrupted = new AbortController();

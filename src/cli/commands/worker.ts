@@ -1,3 +1,4 @@
+import { LONGEST_HOST_NAME } from '../../domain/model/host-path.ts';
 import { readNumber } from '../args.ts';
 import { UsageError, type Args, type Command } from '../command.ts';
 
@@ -25,6 +26,9 @@ export const command: Command = {
     const name = args.value('name');
     if (name !== null && !/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name)) {
       throw new UsageError(`--name: "${name}" is no name of a host`);
+    }
+    if (name !== null && name.length > LONGEST_HOST_NAME) {
+      throw new UsageError(`--name may have ${LONGEST_HOST_NAME} letters, this one has ${name.length}`);
     }
     return (await import('../actions/worker.ts')).work({ url, slots, labels, name, root: args.value('root') });
   },

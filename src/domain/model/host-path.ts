@@ -14,6 +14,9 @@ export function hostPathOf(text: string): HostPath {
   return found === null ? { host: null, path: text } : { host: found[1]!, path: found[2]! };
 }
 
+/** What a worker or its host may be called. The queue names its jobs by it, and has no room for more. */
+export const LONGEST_HOST_NAME = 64;
+
 /** A worker that was given no name is called by its host's and by the identity that is stored beside its workspaces. */
 export function hostName(host: string, identity: string): string {
   return `${host}#${identity}`;

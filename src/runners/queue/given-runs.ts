@@ -4,10 +4,10 @@ import { failedExit, type RunExit } from '../../domain/model/event.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../ports/runner.ts';
 import type { RunJob, RunQueue, RunMessage, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
-import { isMoved, located, movedText } from '../on-host.ts';
+import { located } from '../on-host.ts';
 import type { UnfitHosts } from '../unfit-hosts.ts';
 import type { AnsweredParts } from './answer.ts';
-import { planForWorker } from './job.ts';
+import { handOver } from './hand-over.ts';
 import { createSlots, type Slots } from './slots.ts';
 
 /** What goes with a plan and stays with the leader, but for the template. */
@@ -49,6 +49,8 @@ export interface GivenRunsDeps {
   readonly whyWaiting: (labels: readonly string[]) => string;
   /** Hears how the runs of a worker end, by its id. */
   readonly heardExit: UnfitHosts['heardExit'];
+  /** Hears that the database does not take a run for a worker. */
+  readonly refused: (worker: WorkerRow, plan: RunPlan, why: string) => void;
 }
 
 /** Who takes a run now; null for nobody yet. */
@@ -87,6 +89,17 @@ export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
     run.givenAt = worker === null ? null : performance.now();
   }
 
+  /** It waits again, or ends where it was to stop meanwhile. */
+  function takeBack(run: GivenRun): void {
+    place(run, null);
+    if (run.stop !== null) run.exit ??= cancelledExit(run.stop);
+  }
+
+  function refused(run: GivenRun, why: string): void {
+    tellWait(run, `waits in the queue: it cannot be given to ${nameOf(run.worker!)} (${why})`);
+    deps.refused(run.worker!, run.plan, why);
+  }
+
   function choose(chooseFor: Choose): GivenRun[] {
     return [...runs.values()].filter((run) => {
       if (run.worker !== null || run.exit !== null) return false;
@@ -123,28 +136,10 @@ export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
     },
     async give(chooseFor) {
       const chosen = choose(chooseFor);
-      if (chosen.length > 0) await handOver(chosen, { ...deps, takeBack: (run) => place(run, null) });
+      if (chosen.length > 0) await handOver(chosen, { ...deps, takeBack, refused });
     },
     stop: (runId, reason) => askToStop(runs.get(runId), reason),
   };
-}
-
-interface HandOver extends Pick<GivenRunsDeps, 'queue' | 'markKey' | 'nameOf'> {
-  readonly takeBack: (run: GivenRun) => void;
-}
-
-/** All of them or none: those that the database did not take wait again, or end where they were to stop meanwhile. */
-async function handOver(chosen: readonly GivenRun[], { queue, markKey, nameOf, takeBack }: HandOver): Promise<void> {
-  try {
-    await queue.give(chosen.map((run) => ({ id: run.plan.runId, workerId: run.worker!.id, job: jobOf(run, markKey) })));
-  } catch (error) {
-    for (const run of chosen) {
-      takeBack(run);
-      if (run.stop !== null) run.exit ??= cancelledExit(run.stop);
-    }
-    throw error;
-  }
-  for (const run of chosen) tellPlace(run, nameOf);
 }
 
 /** What was heard before, or of a run that is over, is not heard again. */
@@ -180,20 +175,6 @@ function askToStop(run: GivenRun | undefined, reason: StopReason): ReturnType<Ru
   run.stop ??= reason;
   if (run.worker === null) run.exit ??= cancelledExit(reason);
   return 'told';
-}
-
-function jobOf({ plan, template, repository, worker }: GivenRun, markKey: string): RunJob {
-  return { plan: planForWorker(plan, isMoved(plan, worker?.name ?? '')), template, markKey, repository };
-}
-
-/** Tells where a run went, and that its workspace does not come along. */
-function tellPlace({ plan, hear, worker }: GivenRun, nameOf: NameOf): void {
-  if (worker === null) return;
-  const host = worker.name;
-  const ids = { issueId: plan.issue.id, runId: plan.runId };
-  hear.report({ type: 'workspace-chosen', ...ids, workspacePath: '', host: nameOf(worker) });
-  if (!isMoved(plan, host)) return;
-  hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text: movedText(plan, host) } });
 }
 
 /** Says what a run waits for, once for each change of it. */

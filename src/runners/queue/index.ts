@@ -50,6 +50,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     nameOf: (worker) => workers.nameOf(worker),
     whyWaiting: (labels) => workers.whyWaiting(labels),
     heardExit: (...told) => workers.unfit.heardExit(...told),
+    refused: (...told) => workers.refused(...told),
   });
   const removals = createRemovals(deps);
   const requests = createRequestAnswers({ ...deps, find: given.find });

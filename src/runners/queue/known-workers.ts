@@ -1,3 +1,4 @@
+import type { RunPlan } from '../../domain/model/effect.ts';
 import type { HostView } from '../../ports/runner.ts';
 import type { RunQueue, WorkerRow } from '../../ports/run-queue.ts';
 import type { Clock, Logger } from '../../ports/runtime.ts';
@@ -24,6 +25,8 @@ export interface KnownWorkers {
   meet(rows: readonly WorkerRow[]): Promise<ReadonlySet<string>>;
   /** Those that lack what a run needs, by their ids. */
   readonly unfit: UnfitHosts;
+  /** Hears that the database does not take a run for one: others are asked first. */
+  refused(worker: WorkerRow, plan: RunPlan, why: string): void;
   /** Who takes a run now. Those that are alike take turns. One that lacks what it needs takes it where there is no other. */
   choose(wish: Wish): WorkerRow | null;
   /** The worker of this name, where it can be asked for something. */
@@ -70,6 +73,13 @@ export function createKnownWorkers(deps: KnownWorkersDeps): KnownWorkers {
 
   return {
     unfit,
+    refused(worker, plan, error) {
+      const why = `no run can be given to it (${error})`;
+      const { id: issue_id, identifier: issue_identifier } = plan.issue;
+      if (unfit.problemOf(worker.id) !== why)
+        logger.warn('a run could not be given to its worker', { issue_id, issue_identifier, worker: worker.name, error });
+      unfit.note(worker.id, plan, why);
+    },
     async meet(rows) {
       const before = able;
       workers = rows;

@@ -10,10 +10,13 @@ import type { AskedOfTheLeader, GivenJob, RunAnswer, RunQueue, MessageBatch, Wor
 import type { ToolCalls } from '../../ports/runner.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { RemovalSubject } from '../../ports/workspace.ts';
+import { StoreError } from '../../store/errors.ts';
 import { createQueueRunner, type QueueRunner } from './index.ts';
 
 const DONE: RunExit = { kind: 'normal', turns: 1, fault: null, status: null, scm: null };
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+const REFUSED = new StoreError({ path: 'p', kind: 'failed', what: 'failed (identifier is too long)', remedy: 'see the message' });
 
 function aWorker(name: string, more: Partial<WorkerRow> = {}): WorkerRow {
   const facts = { labels: [], slots: 1, version: '1.2.3', load: 0, heardAt: 0, silentMs: 0, draining: false };
@@ -31,6 +34,8 @@ function createMemoryQueue() {
   const requests: AskedOfTheLeader[] = [];
   const memory = {
     workers: [aWorker('w1')] as WorkerRow[],
+    /** The worker for which nothing is taken. */
+    refuses: null as string | null,
     given,
     done,
     answers,
@@ -58,6 +63,7 @@ function createMemoryQueue() {
     refuse: async (id, why) => void refused.push([id, why]),
     async give(jobs) {
       may('give');
+      if (jobs.some(({ workerId }) => workerId === memory.refuses)) throw REFUSED;
       given.push(...jobs);
     },
     tellStop: async (runId, reason) => may(`stop ${runId} ${reason}`),
@@ -136,6 +142,18 @@ describe('a queue whose database fails now and then', () => {
     await expect.poll(() => run.types(), soon).toEqual(['workspace-chosen', 'run-exited']);
     expect(memory.done).toContain(`revoke ${run.id}`);
     expect(runner.hosts()).toMatchObject([{ name: 'w1', running: 0 }]);
+  });
+
+  it('gives runs one by one where it refuses one of them, and passes the worker over that it was for', async () => {
+    memory.memory.workers = [aWorker('w1', { slots: 3 }), aWorker('w2')];
+    memory.memory.refuses = 'w1#1';
+    const [one, two] = [start(), start()];
+    await expect.poll(() => memory.given.map(({ workerId }) => workerId), soon).toEqual(['w2#1']);
+    expect(runner.hosts()[0]?.problem).toMatch(/^no run can be given to it \(.*identifier is too long/);
+    const waits = { type: 'notice', text: expect.stringMatching(/^waits in the queue: it cannot be given to w1 \(/) as string };
+    expect(one.reports[0]).toMatchObject({ type: 'agent-spoke', event: waits });
+    memory.memory.workers = [aWorker('w2', { slots: 2 })];
+    await expect.poll(() => memory.given.map(({ id }) => id).toSorted(), soon).toEqual([one.id, two.id]);
   });
 
   it('hears a batch once that comes twice, and carries a request out once', async () => {
@@ -333,5 +351,8 @@ describe('the removal of a workspace', () => {
     await expect.poll(() => memory.given.length, soon).toBe(1);
     memory.memory.workers = [];
     await expect(removal).rejects.toThrow('is not there');
+    memory.memory.workers = [aWorker('w1')];
+    memory.memory.refuses = 'w1#1';
+    await expect(runner.remove('w1', subject, 14, signal)).rejects.toThrow('identifier is too long');
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkspaceError } from '../../domain/model/errors.ts';
 import { REMOVAL_PREFIX } from '../../ports/run-queue.ts';
 import type { RemovalJob, RunQueue, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
+import { isRefusal } from './hand-over.ts';
 import type { Removal, RemovalSubject } from '../../ports/workspace.ts';
 import { errorOf } from './told-errors.ts';
 
@@ -68,8 +69,13 @@ export function createRemovals({ queue, markKey }: RemovalsDeps): Removals {
         }
         // One after the other: a worker has room for one beside its runs.
         if (isBusy(worker.id)) continue;
-        await queue.give([{ id: removal.id, workerId: worker.id, job: removal.job }]);
-        removal.worker = worker;
+        try {
+          await queue.give([{ id: removal.id, workerId: worker.id, job: removal.job }]);
+          removal.worker = worker;
+        } catch (error) {
+          if (!isRefusal(error)) throw error;
+          removal.answer(error);
+        }
       }
     },
     async finish() {
