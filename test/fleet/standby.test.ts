@@ -39,6 +39,23 @@ const becomes = (n: number, state: string) =>
     `issue ${n} in ${state}`,
   );
 
+it('a service that is short of connections waits for them, says so, and leads when there are enough', async () => {
+  await playground.writeIssues([issue(1)]);
+  await playground.write('WORKFLOW.md', fileWorkflow({ store: 'url: $DATABASE_URL', agent: 'kind: mock\nrun_on: []' }));
+  await postgres.query('CREATE ROLE few LOGIN CONNECTION LIMIT 2');
+  await postgres.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} OWNER TO few`);
+  const service = await playground.start(['--port', '0'], { env: { DATABASE_URL: url.replace('postgres@', 'few@') } });
+  const { reason } = await service.record('no longer leading, standing by');
+  expect(reason).toContain('has no connection left (too many connections for role "few"): raise max_connections');
+  await postgres.query('ALTER ROLE few CONNECTION LIMIT -1');
+  await eventually(
+    () => service.json('/readyz').catch(() => ({})),
+    (ready: Record<string, unknown>) => ready['role'] === 'leader',
+    'the service to lead',
+  );
+  expect((await service.stop()).code).toBe(0);
+});
+
 it('works one issue once with two daemons, and the other takes over when the leader is killed', async () => {
   await playground.writeIssues([issue(1)]);
   const { first, second } = await startBoth();

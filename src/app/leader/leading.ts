@@ -19,6 +19,8 @@ export interface Reign {
 export interface WouldBeLeader {
   readonly db: Postgres;
   readonly me: InstanceFacts;
+  /** It looks on for so long before it tries. */
+  readonly restMs?: number;
 }
 
 /** Brings the tables up to date, waiting for a server that does not answer yet. Other faults are the operator's to mend. */
@@ -43,11 +45,12 @@ export function aboutMe(id: string, workflowPath: string, version: string): Inst
 
 /** Waits for the turn to lead. `onLook` hears who leads meanwhile. */
 export async function waitToLead(
-  { db, me }: WouldBeLeader,
+  { db, me, restMs = 0 }: WouldBeLeader,
   onLook: (leader: Leader | null) => Promise<InstanceFacts>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Reign> {
+  const restsUntil = performance.now() + restMs;
   const { isNewer, isUnreachable, readLeader, tryToLead } = await import('../../store/postgres/index.ts');
   let seen = me;
   let told: string | null = null;
@@ -65,7 +68,8 @@ export async function waitToLead(
     try {
       const before = await db.read(readLeader());
       reachedFrom ??= performance.now();
-      const leadership = await tryToLead(db, seen, performance.now() - reachedFrom).catch(refuse);
+      const reachedForMs = performance.now() - reachedFrom;
+      const leadership = performance.now() < restsUntil ? null : await tryToLead(db, seen, reachedForMs).catch(refuse);
       if (leadership !== null) return { db, me: seen, leadership, resumeDelayMs: resumeDelayOf(before, seen) };
       seen = await onLook(before);
       told = null;

@@ -18,6 +18,8 @@ type Options = SharedOptions & { readonly kept: KeptWorkflow };
 /** The daemon of a turn to lead, while there is one. */
 interface Turn {
   daemon: RunningDaemon | null;
+  /** How often in a row the database failed while it began. */
+  failures: number;
 }
 
 /**
@@ -30,12 +32,12 @@ export async function startSharedDaemon(given: SharedOptions): Promise<RunningDa
   const options = { ...given, interrupted, keptPort: { port: null }, kept: keepWorkflow(given.workflow) };
   const { openPostgres } = await import('../../store/postgres/index.ts');
   const db = await openPostgres(options.workflow.settings.storeUrl ?? '');
-  const turn: Turn = { daemon: null };
+  const turn: Turn = { daemon: null, failures: 0 };
 
   async function takeTurns(): Promise<void> {
     try {
       while (!options.interrupted.aborted) {
-        const reign = await standBy(db, await asTheFileSays(options));
+        const reign = await standBy(db, await asTheFileSays(options), restMs(turn.failures));
         await lead(reign, await asTheFileSays(options), turn);
       }
     } catch (error) {
@@ -60,6 +62,13 @@ export async function startSharedDaemon(given: SharedOptions): Promise<RunningDa
   };
 }
 
+const LONGEST_REST_MS = 60_000;
+
+/** One that cannot begin, such as for want of connections, does not try again at once: it serves its pages meanwhile. */
+function restMs(failures: number): number {
+  return failures === 0 ? 0 : Math.min(1_000 * 2 ** (failures - 1), LONGEST_REST_MS);
+}
+
 /** What was edited while another one led holds for this one as well: it may be broken again by the time this one leads. */
 async function asTheFileSays(options: Options): Promise<Options> {
   const { env, secrets, kept } = options;
@@ -73,7 +82,7 @@ async function asTheFileSays(options: Options): Promise<Options> {
 const PAGES_WITHIN_MS = 1_000;
 
 /** Serves what the leader has stored until it is this one's turn. */
-async function standBy(db: Postgres, options: Options): Promise<Reign> {
+async function standBy(db: Postgres, options: Options, rest: number): Promise<Reign> {
   const { workflow, logger, version } = options;
   const me = aboutMe(randomBytes(5).toString('hex'), workflow.path, version);
   let isTold = false;
@@ -93,7 +102,7 @@ async function standBy(db: Postgres, options: Options): Promise<Reign> {
   };
   try {
     await prepareShared(db, logger, options.interrupted);
-    return await waitToLead({ db, me }, look, logger, options.interrupted);
+    return await waitToLead({ db, me, restMs: rest }, look, logger, options.interrupted);
   } finally {
     clearTimeout(late);
     await (await (opened as Promise<Standby> | null))?.stop();
@@ -136,6 +145,7 @@ async function lead(reign: Reign, options: Options, turn: Turn): Promise<void> {
     turn.daemon = await startWithFile({ ...options, interrupted, reign }, options.kept);
     if (lost !== null) turn.daemon.kill();
     else if (options.interrupted.aborted) turn.daemon.stop();
+    turn.failures = 0;
     await turn.daemon.done;
     turn.daemon = null;
   } catch (error) {
@@ -143,6 +153,7 @@ async function lead(reign: Reign, options: Options, turn: Turn): Promise<void> {
     if (lost === null && isBeginning)
       lost = isUnreachable(error) || isNotLeading(error) ? errorText(error) : await whyOver(leadership);
     if (lost === null) throw error;
+    if (isBeginning) turn.failures += 1;
     turn.daemon = null;
   } finally {
     await leadership.leave();

@@ -13,6 +13,8 @@ it.each([
   ['an end without a word', new Error('Connection terminated unexpectedly'), 'unreachable'],
   ['no password', new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'unwritable'],
   ['a wrong password', coded('password authentication failed', { code: '28P01' }), 'unwritable'],
+  ['no connection left', coded('too many connections for role', { code: '53300' }), 'unreachable'],
+  ['a full disk', coded('could not extend file', { code: '53100' }), 'failed'],
 ])('%s is waited for or told', (_what, error, kind) => expect(kindOf(error)).toBe(kind));
 
 it('has the driver check certificates without its warning, unless the address asks for less', () => {
