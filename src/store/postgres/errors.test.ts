@@ -17,6 +17,16 @@ it.each([
   ['a full disk', coded('could not extend file', { code: '53100' }), 'failed'],
 ])('%s is waited for or told', (_what, error, kind) => expect(kindOf(error)).toBe(kind));
 
+it.each([
+  ['no pg_hba.conf entry for host "h", user "u", database "d", no encryption', '28000', 'unwritable', 'add sslmode=verify-full'],
+  ['no pg_hba.conf entry for host "h", user "u", database "d", SSL encryption', '28000', 'unwritable', 'check the user'],
+  ['canceling statement due to statement timeout', '57014', 'unreachable', 'raise statement_timeout'],
+])('%s has a remedy of its own', (message, code, kind, remedy) => {
+  const { kind: found, message: told } = postgresErrorOf('postgres://h/d', coded(message, { code }));
+  expect(found).toBe(kind);
+  expect(told).toContain(`(${message}): ${remedy}`);
+});
+
 it('has the driver check certificates without its warning, unless the address asks for less', () => {
   expect(driverAddress('postgres://h/d?a=b&sslmode=require')).toBe('postgres://h/d?a=b&sslmode=verify-full');
   const weaker = 'postgres://h/d?uselibpqcompat=true&sslmode=require';

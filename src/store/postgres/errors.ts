@@ -37,6 +37,11 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
     what: 'has no connection left',
     remedy: 'raise max_connections or the limit of the role; services and workers go on when one is free',
   },
+  '57014': {
+    kind: 'unreachable',
+    what: 'cut a statement short',
+    remedy: 'raise statement_timeout of its role, or find what keeps the server busy or ended the statement; it is tried again',
+  },
   '57': { kind: 'unreachable', what: 'is stopping or starting', remedy: WAIT },
   DEPTH_ZERO_SELF_SIGNED_CERT: { kind: 'unwritable', what: 'has a certificate that is not trusted', remedy: TLS },
   SELF_SIGNED_CERT_IN_CHAIN: { kind: 'unwritable', what: 'has a certificate that is not trusted', remedy: TLS },
@@ -46,6 +51,11 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 };
 
 const LOST: Explanation = { kind: 'unreachable', what: 'cannot be reached', remedy: WAIT };
+const UNENCRYPTED: Explanation = {
+  kind: 'unwritable',
+  what: 'refuses a connection without TLS',
+  remedy: 'add sslmode=verify-full to its address, and sslrootcert where its certificate is of an authority of your own',
+};
 const NO_TLS: Explanation = { kind: 'unwritable', what: 'does not offer TLS', remedy: TLS };
 const UNREADABLE_FILE: Explanation = {
   kind: 'unwritable',
@@ -101,6 +111,7 @@ function explain(error: unknown): Explanation {
   // Not that of a socket, which is there once the server is.
   if ('syscall' in error && error.syscall === 'open') return UNREADABLE_FILE;
   if (code === '') return explainText(error.message);
+  if (code === '28000' && error.message.includes('no encryption')) return UNENCRYPTED;
   const prefix = [code.length, 5, 2, 1].map((length) => code.slice(0, length)).find((start) => start in EXPLANATIONS);
   return (prefix === undefined ? undefined : EXPLANATIONS[prefix]) ?? UNEXPLAINED;
 }
