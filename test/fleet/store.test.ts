@@ -201,6 +201,14 @@ it('one that stands by does not lead on the tables of a newer version, and says 
   await first.db.close();
 });
 
+it('services that start together on a role that prefers serializable transactions make the tables once', async () => {
+  const url = await postgres.createDatabase();
+  await postgres.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_isolation TO 'serializable'`);
+  const all = await Promise.all(Array.from({ length: 4 }, () => openPostgres(url)));
+  await Promise.all(all.map((db) => migratePostgres(db, 0)));
+  for (const db of all) await db.close();
+});
+
 it('a database that cannot keep every letter is refused, with what to do', async () => {
   for (const encoding of ['LATIN1', 'SQL_ASCII', 'UTF8']) {
     const name = `in_${encoding.toLowerCase()}`;

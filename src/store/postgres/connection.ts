@@ -37,9 +37,11 @@ const ANSWER_MS = 15_000;
 const MAX_CONNECTIONS = 6;
 const WRITE = 'BEGIN';
 
+/** What is written is made for it: one that waited for another sees what that one did, whatever the role prefers. */
+const ISOLATION = 'read committed';
 /** A leader that is stopped in the middle of a unit of work keeps the next one waiting no longer than this: it holds its epoch. */
 const UNIT_STANDS_STILL = '4s';
-const SETUP = `SET search_path TO foray; SET timezone TO 'UTC'; SET idle_in_transaction_session_timeout TO '${UNIT_STANDS_STILL}'`;
+const SETUP = `SET search_path TO foray; SET timezone TO 'UTC'; SET default_transaction_isolation TO '${ISOLATION}'; SET idle_in_transaction_session_timeout TO '${UNIT_STANDS_STILL}'`;
 
 /** Opens a pool of connections; none is made before the first use. */
 export async function openPostgres(url: string): Promise<Postgres> {
