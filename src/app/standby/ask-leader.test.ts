@@ -4,10 +4,11 @@ import { askLeader } from './ask-leader.ts';
 
 const TRACKER = 'file:issues';
 const ASKED = { request: { kind: 'unpark', identifier: 'T-1' }, by: 'somebody', tracker: TRACKER } as const;
+const NEVER = new AbortController().signal;
 
 it('a request that the leader did not answer in time is refused, and no later leader finds it', async () => {
   const store = createMemoryStore();
-  const answer = await askLeader(store, ASKED, 10);
+  const answer = await askLeader(ASKED, { store, over: NEVER, withinMs: 10 });
   expect(answer).toMatchObject({ outcome: 'refused', message: expect.stringMatching(/did not answer.*taken back/) as string });
   expect(await store.takeRequests([TRACKER])).toEqual([]);
 });
@@ -22,5 +23,5 @@ it('an answer that came at the last moment is told', async () => {
       return store.withdrawRequest(requestId);
     },
   };
-  expect(await askLeader(slow, ASKED, 10)).toEqual(answer);
+  expect(await askLeader(ASKED, { store: slow, over: NEVER, withinMs: 10 })).toEqual(answer);
 });

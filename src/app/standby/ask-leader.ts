@@ -13,25 +13,30 @@ export interface AskedOfLeader {
   readonly tracker: string;
 }
 
+export interface AskLeaderDeps {
+  readonly store: Pick<Store, 'addRequest' | 'findAnswer' | 'withdrawRequest'>;
+  /** Aborted when this one stands by no longer; the reason says why. */
+  readonly over: AbortSignal;
+  readonly withinMs?: number;
+}
+
 /**
  * Leaves the request in the database, where the leader finds it, and waits for its answer. What nobody answered is taken
  * back: a request that was refused never comes true later.
  */
-export async function askLeader(
-  store: Pick<Store, 'addRequest' | 'findAnswer' | 'withdrawRequest'>,
-  { request, by, tracker }: AskedOfLeader,
-  withinMs = ANSWER_WITHIN_MS,
-): Promise<OperatorAnswer> {
+export async function askLeader({ request, by, tracker }: AskedOfLeader, deps: AskLeaderDeps): Promise<OperatorAnswer> {
+  const { store, over, withinMs = ANSWER_WITHIN_MS } = deps;
   const id = await store.addRequest(request, by, tracker);
-  for (const deadline = performance.now() + withinMs; performance.now() < deadline;) {
+  for (const deadline = performance.now() + withinMs; performance.now() < deadline && !over.aborted;) {
     const answer = await store.findAnswer(id);
     if (answer !== null) return answer;
-    await delay(LOOK_EVERY_MS);
+    await delay(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => {});
   }
-  return (await store.withdrawRequest(id)) ?? late(withinMs);
+  return (
+    (await store.withdrawRequest(id)) ?? { outcome: 'refused', message: over.aborted ? String(over.reason) : late(withinMs) }
+  );
 }
 
-function late(withinMs: number): OperatorAnswer {
-  const message = `the leading service did not answer within ${withinMs / 1_000} s, and the request was taken back: it works on another tracker than the workflow file names, or see its log`;
-  return { outcome: 'refused', message };
+function late(withinMs: number): string {
+  return `the leading service did not answer within ${withinMs / 1_000} s, and the request was taken back: it works on another tracker than the workflow file names, or see its log`;
 }

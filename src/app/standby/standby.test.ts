@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createNotices } from '../../../test/support/fake-daemon.ts';
 import { textOf } from '../../../test/support/page-text.ts';
 import { aParked } from '../../../test/support/store/database.ts';
@@ -73,6 +73,7 @@ async function setUp() {
     write,
     look,
     store,
+    stop: standby.stop,
     url: standby.url ?? '',
     status: async (token: string) =>
       (await fetch(new URL('/api/v2/runs', standby.url ?? ''), { headers: { authorization: `Bearer ${token}` } })).status,
@@ -149,6 +150,20 @@ it('a standby says of a refresh whether it was merged with one that waited', asy
   const refresh = async (): Promise<unknown> => (await fetch(new URL('/api/v1/refresh', url), { method: 'POST' })).json();
   expect(await refresh()).toMatchObject({ queued: true, coalesced: false });
   expect(await refresh()).toMatchObject({ queued: true, coalesced: true });
+});
+
+it('a standby answers who waits for the leader before it takes over, and what was asked does not come true later', async () => {
+  const { url, store, stop } = await setUp();
+  const add = vi.spyOn(store, 'addRequest');
+  const asking = fetch(new URL('/api/v2/pause', url), { method: 'POST' });
+  await expect.poll(() => add.mock.settledResults.length, { timeout: 10_000 }).toBe(1);
+  await stop();
+  const answer = await asking;
+  expect(answer.status).toBe(409);
+  expect(await answer.json()).toMatchObject({
+    error: { message: 'This service is just taking over the lead: ask again in a moment.' },
+  });
+  expect(await store.takeRequests([])).toEqual([]);
 });
 
 it('a standby lets in whom the file lets in by now', async () => {

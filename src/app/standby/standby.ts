@@ -41,6 +41,9 @@ export interface Standby {
 
 /** Runs under way that are shown; more than any fleet has slots. */
 const RUNS_SHOWN = 1_000;
+/** What is answered to those who wait for the leader when this one stands by no longer. */
+const STOPPING = 'this service is stopping: ask another one, or again when it has started';
+const TAKING_OVER = 'this service is just taking over the lead: ask again in a moment';
 
 /** What a standby reads with, and whom it tells. */
 export interface StandbyDeps {
@@ -70,18 +73,21 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
   releasers.push(() => deps.passedOn.stop());
+  const over = new AbortController();
   const changes = createChanges();
   const { whenChanged } = changes;
   const file = followFile(options, kept);
   releasers.push(file.stop);
   const about = { ...aboutService(options), workflow: file.status };
-  const daemon: Daemon = { ...about, notices, chronicle, whenChanged, ...viewOf(shown, deps, options) };
+  const daemon: Daemon = { ...about, notices, chronicle, whenChanged, ...viewOf(shown, { ...deps, over: over.signal }, options) };
   const measured = (): Snapshot => daemon.snapshot() ?? nothing();
   const place = { server: kept.current().settings.server, port: options.port, kept: options.keptPort };
   const served = await serveWhenFree((opened) => serveHttp(daemon, place, opened, measured), {
     releasers,
     tell: (fault) => logger.warn('standing by without pages', { error: errorText(fault) }),
   });
+  // Before the server stops, which waits a little for answers that are under way.
+  releasers.push(() => over.abort(options.interrupted.aborted ? STOPPING : TAKING_OVER));
   file.start(() => served.admit(kept.current().settings.server));
   return {
     get url() {
@@ -149,8 +155,13 @@ function aboutService({ workflow, version, clock, logger, secrets }: Omit<Daemon
   };
 }
 
+interface ViewDeps extends StandbyDeps {
+  /** Aborted when this one stands by no longer. */
+  readonly over: AbortSignal;
+}
+
 /** What the HTTP side sees of the records. What people and vendors ask for is passed on to the leader. */
-function viewOf(shown: Shown, { store, passedOn, kept }: StandbyDeps, { clock }: Omit<DaemonOptions, 'reign'>) {
+function viewOf(shown: Shown, { store, passedOn, kept, over }: ViewDeps, { clock }: Omit<DaemonOptions, 'reign'>) {
   const settings = (): Settings => kept.current().settings;
   const answers = createDatabaseCheck(() => store.ping());
   return {
@@ -164,7 +175,8 @@ function viewOf(shown: Shown, { store, passedOn, kept }: StandbyDeps, { clock }:
     hint: passedOn.webhook,
     watchedKinds: () => kindsOf(settings()),
     trackerOf: () => settings().tracker.identity,
-    ask: (request: OperatorRequest, by: string) => askLeader(store, { request, by, tracker: settings().tracker.identity }),
+    ask: (request: OperatorRequest, by: string) =>
+      askLeader({ request, by, tracker: settings().tracker.identity }, { store, over }),
     checkReadiness: async () => ({ database: await answers(), preflight: true, workflow: true }),
   };
 }
