@@ -204,12 +204,12 @@ function tellExit({ plan, hear, over, exit, carrier }: GivenRun): void {
 }
 
 function lostFault(name: string, afterMs: number): Fault {
-  const message = `worker_lost: ${name} was not heard of for ${afterMs / 1_000} s; the run is tried again elsewhere`;
+  const message = `worker_lost: ${name} was not heard of for ${afterMs / 1_000} s`;
   return { kind: 'worker_lost', message, consequence: 'back-off' };
 }
 
 function neverFault(name: string, afterMs: number): Fault {
-  const message = `worker_lost: ${name} did not begin the run within ${afterMs / 1_000} s; it is tried again`;
+  const message = `worker_lost: ${name} did not begin the run within ${afterMs / 1_000} s`;
   return { kind: 'worker_lost', message, consequence: 'back-off' };
 }
 

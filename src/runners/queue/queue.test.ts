@@ -276,7 +276,7 @@ describe('a worker that is silent', () => {
         type: 'run-exited',
         exit: {
           kind: 'error',
-          fault: { kind: 'worker_lost', message: expect.stringContaining('not heard of for 30 s') as string },
+          fault: { kind: 'worker_lost', message: 'worker_lost: w1 was not heard of for 30 s' },
         },
       });
     await expect.poll(() => memory.given.map(({ id, workerId }) => [id, workerId]), soon).toContainEqual([second.id, 'w2#1']);
