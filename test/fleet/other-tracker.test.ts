@@ -66,6 +66,8 @@ it('a service of another tracker, and its commands, say that nobody watches it a
   expect(examined.stdout).toContain('a service of this file would stand by while nobody watches its tracker');
   expect(examined.stdout).toContain('set store.url in this file to a database of its own');
   expect((await command('pause', other)).stdout).toContain(`(the running service of ${own} on ${hostname()})`);
+  const paused = await standby.get('/api/v2/pause', { method: 'POST' });
+  expect(((await paused.json()) as { message: string }).message).toContain(`(the running service of ${own} on ${hostname()})`);
   expect((await command('resume', own)).stdout).toContain('(the running service)');
   expect((await command('status', own)).stdout).toMatch(/^service: running/);
   // A plan is held against the service of the file in force, also where the new one has another tracker or a database of its own.

@@ -2,7 +2,7 @@ import os from 'node:os';
 import { watchWorkflow } from '../../config/watch.ts';
 import { NOTHING_DURABLE, type Durable } from '../../domain/model/durable.ts';
 import { shownHostOf } from '../../domain/model/host-path.ts';
-import type { OperatorRequest } from '../../domain/model/operator.ts';
+import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import type { Run } from '../../domain/model/run.ts';
 import type { Settings } from '../../domain/model/settings.ts';
 import { NO_SESSION, type Live, type State } from '../../domain/model/state.ts';
@@ -58,6 +58,8 @@ export interface StandbyDeps {
 interface Shown {
   state: State | null;
   leader: LeaderView | null;
+  /** Whose service leads, where it watches another tracker than this one's. */
+  otherFile: string | null;
   hosts: readonly HostView[];
   /** What keeps the leader back. */
   troubles: readonly Trouble[];
@@ -68,7 +70,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
   const { store, kept } = deps;
   const releasers = createReleasers((fault) => logger.error('closing failed', { error: errorText(fault) }));
   const notices = createNotices((fault) => logger.error('a listener failed', { error: errorText(fault) }));
-  const shown: Shown = { state: null, leader: null, hosts: [], troubles: [] };
+  const shown: Shown = { state: null, leader: null, otherFile: null, hosts: [], troubles: [] };
   const nothing = (): Snapshot => snapshotOf(stateOf(kept.current(), clock, { runs: [], durable: NOTHING_DURABLE }), clock.now());
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
@@ -95,7 +97,10 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
     },
     async look(found) {
       shown.leader = found && { host: found.host, pid: found.pid, url: found.url, since: found.since, epoch: found.epoch };
-      const durable = await store.load(await store.identityOf(kept.current().settings.tracker.identity));
+      const tracker = await store.identityOf(kept.current().settings.tracker.identity);
+      const theirs = found === null || found.left || found.tracker === null ? tracker : await store.identityOf(found.tracker);
+      shown.otherFile = theirs === tracker ? null : `${found?.workflowPath} on ${found?.host}`;
+      const durable = await store.load(tracker);
       const runs = await store.listRuns({ limit: RUNS_SHOWN });
       shown.state = stateOf(kept.current(), clock, { runs, durable });
       shown.hosts = await deps.readHosts();
@@ -175,10 +180,16 @@ function viewOf(shown: Shown, { store, passedOn, kept, over }: ViewDeps, { clock
     hint: passedOn.webhook,
     watchedKinds: () => kindsOf(settings()),
     trackerOf: () => settings().tracker.identity,
-    ask: (request: OperatorRequest, by: string) =>
-      askLeader({ request, by, tracker: settings().tracker.identity }, { store, over }),
+    ask: async (request: OperatorRequest, by: string) =>
+      ownedBy(shown.otherFile, request, await askLeader({ request, by, tracker: settings().tracker.identity }, { store, over })),
     checkReadiness: async () => ({ database: await answers(), preflight: true, workflow: true }),
   };
+}
+
+/** A pause is of the service that leads, whatever it watches: it says whose that is. */
+function ownedBy(otherFile: string | null, request: OperatorRequest, answer: OperatorAnswer): OperatorAnswer {
+  if (otherFile === null || 'identifier' in request) return answer;
+  return { ...answer, message: `${answer.message} (the running service of ${otherFile})` };
 }
 
 /** The tracker is asked by the leader alone: what is said of it is what the leader wrote down. When it polls is not. */
