@@ -25,3 +25,9 @@ it('an answer that came at the last moment is told', async () => {
   };
   expect(await askLeader(ASKED, { store: slow, over: NEVER, withinMs: 10 })).toEqual(answer);
 });
+
+it('a request that can neither be answered nor taken back is not said to be over', async () => {
+  const store = { ...createMemoryStore(), withdrawRequest: () => Promise.reject(new Error('the row is locked')) };
+  const answer = await askLeader(ASKED, { store, over: NEVER, withinMs: 10 });
+  expect(answer).toMatchObject({ outcome: 'refused', message: expect.stringContaining('may still do it') as string });
+});

@@ -28,14 +28,20 @@ export async function askLeader({ request, by, tracker }: AskedOfLeader, deps: A
   const { store, over, withinMs = ANSWER_WITHIN_MS } = deps;
   const id = await store.addRequest(request, by, tracker);
   for (const deadline = performance.now() + withinMs; performance.now() < deadline && !over.aborted;) {
-    const answer = await store.findAnswer(id);
+    // A database that is away for a moment is asked again.
+    const answer = await store.findAnswer(id).catch(() => null);
     if (answer !== null) return answer;
     await delay(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => {});
   }
-  return (
-    (await store.withdrawRequest(id)) ?? { outcome: 'refused', message: over.aborted ? String(over.reason) : late(withinMs) }
+  const message = over.aborted ? String(over.reason) : late(withinMs);
+  return store.withdrawRequest(id).then(
+    (answer) => answer ?? { outcome: 'refused', message },
+    () => ({ outcome: 'refused', message: UNDECIDED }),
   );
 }
+
+/** The leader is just storing its answer, or the database is away. */
+const UNDECIDED = 'the leading service did not answer in time and may still do it: see "foray status" for what became of it';
 
 function late(withinMs: number): string {
   return `the leading service did not answer within ${withinMs / 1_000} s, and the request was taken back: it works on another tracker than the workflow file names, or see its log`;
