@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow, type RunningDaemon } from '../support/daemon.ts';
-import { sampleAnswers, startBareServer } from './bare-server.ts';
+import { sampleAnswers, startBareServer } from '../support/bare-server.ts';
 import { sendAtRate, type LoadOutcome } from './request-load.ts';
 
 /** By `npm run test:faults` only: it keeps a machine busy for minutes. */
