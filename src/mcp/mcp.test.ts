@@ -413,7 +413,7 @@ describe('the tools', () => {
     ['a line that is a command', 'so\n/label ~done\n/close', 'so\n\\/label ~done\n\\/close'],
     ['one behind blanks', ' \t/lgtm', ' \t\\/lgtm'],
     ['one with hyphens', '/ok-to-test\n/cherry-pick main', '\\/ok-to-test\n\\/cherry-pick main'],
-    ['one behind very many lines', `${'\n'.repeat(20_000)}/close`, `${'\n'.repeat(20_000)}\\/close`],
+    ['one behind very many lines', `${'\n'.repeat(5_000)}/close`, `${'\n'.repeat(5_000)}\\/close`],
     ['a path', '/usr/bin/node\n/etc.\n/my-app/src', '/usr/bin/node\n/etc.\n/my-app/src'],
     ['a slash within a line', 'and/or', 'and/or'],
   ])('give no command in a comment where the tracker would obey: %s', async (_name, text, posted) => {
