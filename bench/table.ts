@@ -40,6 +40,11 @@ export function told(row: string, unit: string, value: number): Row {
   return { row, value, unit, floor: null, ratio: null, goal: '', ok: true };
 }
 
+/** Told beside a floor, without a goal of its own. */
+export function toldBeside(row: string, unit: string, value: number, floor: number): Row {
+  return { ...told(row, unit, value), floor, ratio: value / floor };
+}
+
 export function count(size: number): string {
   return size.toLocaleString('en');
 }

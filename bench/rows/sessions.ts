@@ -1,10 +1,10 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openSqlite } from '../../src/store/sqlite/sqlite.ts';
-import { issues, launch, makeFolder, processorMs, workflow, type Program } from '../support/daemon.ts';
+import { issues, launch, makeFolder, processorMs, workflow, type Daemon, type Program } from '../support/daemon.ts';
 import { newFolder, roomInMemory } from '../support/folders.ts';
 import { buildGithub } from '../support/remote.ts';
-import { alike, count, median, none, timesFloor, type Row } from '../table.ts';
+import { alike, count, median, none, timesFloor, toldBeside, type Row } from '../table.ts';
 
 const MANY = 2_000;
 const AT_ONCE = 100;
@@ -15,22 +15,23 @@ export async function sessionRows(): Promise<Row[]> {
   const folder = await besideBare(replacingFiles, () => onFolder(MANY));
   const remote = await besideBare(writingNothing, () => onRemote(MANY));
   const what = `${count(MANY)} mock sessions, ${AT_ONCE} at once`;
+  const grouped = `${what}, beside ${AT_ONCE} that share each commit and sync`;
   return [
     timesFloor(`${what}, one JSON file`, 's', file.seconds, file.bare, 3),
     timesFloor(`${what}, a folder of Markdown`, 's', folder.seconds, folder.bare, 3),
     timesFloor(`${what}, a loopback repoissues remote`, 's', remote.seconds, remote.replayed + remote.bare, 3),
+    toldBeside(`${grouped}, one JSON file`, 's', file.seconds, file.grouped),
+    toldBeside(`${grouped}, a folder of Markdown`, 's', folder.seconds, folder.grouped),
+    toldBeside(`${grouped}, a loopback repoissues remote`, 's', remote.seconds, remote.replayed + remote.grouped),
     none('failed sessions among all of these', file.failures + folder.failures + remote.failures),
   ];
 }
 
 const SIZES = [200, 2_000, 20_000];
-/** Sessions before those that count, at every size alike: code that runs for the first time is compiled. */
+/** Sessions of another list before those that count, at every size alike: code that runs for the first time is compiled. */
 const WARM = 2_000;
-/** Issues after them, so that no slot stays empty while they are counted: an end without starts is cheaper. */
+/** Issues after those that count, so that no slot stays empty meanwhile: an end without starts is cheaper. */
 const AFTER = AT_ONCE;
-/** Of a long list as many as of the middle one: enough to tell what each costs while the others are there. */
-const MOST_COUNTED = 2_000;
-
 /** The sizes take turns: what else the machine does falls on all alike. */
 const TURNS = 3;
 
@@ -40,17 +41,32 @@ export async function growthRows(): Promise<Row[]> {
   const times = new Map(SIZES.map((size): [number, number[]] => [size, []]));
   let [failures, sessions] = [0, 0];
   for (const [size, taken] of Array.from({ length: TURNS }, () => [...times]).flat()) {
-    const counted = Math.min(size, MOST_COUNTED);
-    const outcome = await onFile(size + AFTER, { warm: WARM, counted, root });
+    const outcome = await onFreshList(size, root);
     taken.push(outcome.cpuMs);
     failures += outcome.failures;
-    sessions += WARM + counted;
+    sessions += WARM + size;
   }
   const costs = new Map([...times].map(([size, taken]) => [size, median(taken)]));
   return [
     none(`failed sessions among ${count(sessions)}`, failures),
-    ...alike(`processor time per issue (the first ${count(MOST_COUNTED)} at most, median of ${TURNS})`, 'ms', costs, 1.3),
+    ...alike(`processor time per issue (median of ${TURNS})`, 'ms', costs, 1.3),
   ];
+}
+
+/** A list of so many issues, for a daemon that has worked through another one. */
+async function onFreshList(size: number, root: string): Promise<Outcome> {
+  const list = (from: number, length: number) => JSON.stringify(issues(from + length).slice(from), null, 2);
+  const files = { 'WORKFLOW.md': workflow({ agent: AGENT }), 'issues.json': list(0, WARM) };
+  const directory = await makeFolder(files, root);
+  const daemon = await launch(directory);
+  await daemon.until('releasing claim', WARM);
+  writeFileSync(path.join(directory, 'issues.json'), list(WARM, size + AFTER));
+  const [begin, cpu] = [performance.now(), processorMs(daemon.pid)];
+  await fetch(`${daemon.url}/api/v1/refresh`, { method: 'POST' });
+  await daemon.until('releasing claim', WARM + size);
+  const outcome = outcomeOf(daemon, size, { begin, cpu });
+  await daemon.stop();
+  return outcome;
 }
 
 interface Outcome {
@@ -61,17 +77,13 @@ interface Outcome {
 
 const AGENT = `  max_concurrent_agents: ${AT_ONCE}`;
 
-/** `warm` sessions more are run first and not counted; then `counted` of them, or all. */
-export async function onFile(
-  size: number,
-  options: WatchOptions & { readonly intervalMs?: number; readonly root?: string } = {},
-): Promise<Outcome> {
-  const { intervalMs, warm = 0, counted = size } = options;
+export async function onFile(size: number, options: WatchOptions & { readonly intervalMs?: number } = {}): Promise<Outcome> {
+  const { intervalMs } = options;
   const files = {
     'WORKFLOW.md': workflow({ agent: AGENT, ...(intervalMs !== undefined && { intervalMs }) }),
-    'issues.json': JSON.stringify(issues(warm + size), null, 2),
+    'issues.json': JSON.stringify(issues(size), null, 2),
   };
-  return watch(counted, await makeFolder(files, options.root), options);
+  return watch(size, await makeFolder(files), options);
 }
 
 async function onFolder(size: number): Promise<Outcome> {
@@ -88,50 +100,64 @@ async function onRemote(size: number): Promise<Outcome & { replayed: number }> {
   const remote = await buildGithub(size);
   const directory = await makeFolder({ 'WORKFLOW.md': workflow({ tracker: remote.tracker, agent: AGENT }) });
   const outcome = await watch(size, directory, { env: remote.env });
-  const replayed = await remote.replay(remote.requests(), AT_ONCE);
   await remote.close();
+  // A remote that is as the first one was: it answers the same requests as it did then.
+  const again = await buildGithub(size);
+  const replayed = await again.replay(remote.requests(), AT_ONCE);
+  await again.close();
   return { ...outcome, replayed };
 }
 
 interface WatchOptions {
   readonly program?: Program;
   readonly env?: Record<string, string>;
-  readonly warm?: number;
-  readonly counted?: number;
 }
 
-async function watch(size: number, directory: string, { warm = 0, ...options }: WatchOptions): Promise<Outcome> {
+async function watch(size: number, directory: string, options: WatchOptions): Promise<Outcome> {
   const daemon = await launch(directory, options);
-  if (warm > 0) await daemon.until('releasing claim', warm);
   const [begin, cpu] = [performance.now(), processorMs(daemon.pid)];
-  await daemon.until('releasing claim', warm + size);
-  const seconds = (performance.now() - begin) / 1000;
-  const cpuMs = (processorMs(daemon.pid) - cpu) / size;
-  const failures = daemon.count('msg="retry scheduled"');
+  await daemon.until('releasing claim', size);
+  const outcome = outcomeOf(daemon, size, { begin, cpu });
   await daemon.stop();
-  return { seconds, cpuMs, failures };
+  return outcome;
+}
+
+function outcomeOf(daemon: Daemon, size: number, { begin, cpu }: { readonly begin: number; readonly cpu: number }): Outcome {
+  const seconds = (performance.now() - begin) / 1000;
+  return { seconds, cpuMs: (processorMs(daemon.pid) - cpu) / size, failures: daemon.count('msg="retry scheduled"') };
 }
 
 /** Commits that a session cannot do without: its claim, its start, its exit, and the end of its handoff. */
 const COMMITS = 4;
 
-/** The issue with this number is written back. */
-type WriteBack = (index: number) => void;
+/** Writes the issues with these numbers back. */
+type WriteBack = (indexes: readonly number[]) => void;
 type Prepare = (folder: string, size: number) => WriteBack;
 
+interface Bare {
+  /** One session after the other, each with commits and synced files of its own. */
+  readonly bare: number;
+  /** As many at once as the daemon has, which share each commit and each sync of a folder: the fewest that promise the same. */
+  readonly grouped: number;
+}
+
 /** The mean of the bare work right before and right after: what a disk takes for a new file changes within minutes. */
-async function besideBare<T>(prepare: Prepare, measure: () => Promise<T>): Promise<T & { readonly bare: number }> {
-  const before = await bareSessions(MANY, prepare);
+async function besideBare<T>(prepare: Prepare, measure: () => Promise<T>): Promise<T & Bare> {
+  const before = await bareBoth(prepare);
   const measured = await measure();
-  const after = await bareSessions(MANY, prepare);
-  return { ...measured, bare: (before + after) / 2 };
+  const after = await bareBoth(prepare);
+  return { ...measured, bare: (before.bare + after.bare) / 2, grouped: (before.grouped + after.grouped) / 2 };
+}
+
+async function bareBoth(prepare: Prepare): Promise<Bare> {
+  return { bare: await bareSessions(MANY, 1, prepare), grouped: await bareSessions(MANY, AT_ONCE, prepare) };
 }
 
 /**
- * The same directories and committed rows, and the issue written back, one after the other and nothing else. As the daemon
- * has them: in one directory, each issue written back when its session is over.
+ * The same directories and committed rows, and the issues written back, so many sessions together and nothing else. As the
+ * daemon has them: in one directory, each issue written back when its session is over.
  */
-async function bareSessions(size: number, prepare: Prepare): Promise<number> {
+async function bareSessions(size: number, together: number, prepare: Prepare): Promise<number> {
   const folder = await newFolder();
   const workspaces = path.join(folder, 'ws');
   const issuesFolder = path.join(folder, 'issues');
@@ -141,11 +167,18 @@ async function bareSessions(size: number, prepare: Prepare): Promise<number> {
   const db = await openSqlite(path.join(folder, 'x.db'));
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id TEXT, text TEXT)');
   const begin = performance.now();
-  for (let index = 0; index < size; index += 1) {
-    mkdirSync(path.join(workspaces, `B-${index}`, '.foray'), { recursive: true });
-    writeFileSync(path.join(workspaces, `B-${index}`, '.foray', '.gitignore'), '*\n');
-    for (let commit = 0; commit < COMMITS; commit += 1) db.run('INSERT INTO t VALUES (?, ?)', `${index}`, ISSUE);
-    writeBack(index);
+  for (let first = 0; first < size; first += together) {
+    const indexes = Array.from({ length: together }, (_, offset) => first + offset);
+    for (const index of indexes) {
+      mkdirSync(path.join(workspaces, `B-${index}`, '.foray'), { recursive: true });
+      writeFileSync(path.join(workspaces, `B-${index}`, '.foray', '.gitignore'), '*\n');
+    }
+    for (let commit = 0; commit < COMMITS; commit += 1) {
+      db.exec('BEGIN');
+      for (const index of indexes) db.run('INSERT INTO t VALUES (?, ?)', `${index}`, ISSUE);
+      db.exec('COMMIT');
+    }
+    writeBack(indexes);
   }
   const seconds = (performance.now() - begin) / 1000;
   db.close();
@@ -158,9 +191,10 @@ function writingNothing(): WriteBack {
   return () => {};
 }
 
-/** Each issue's own file written once, on the disk. */
+/** One file for all of those that are written together, on the disk. */
 function writingFiles(folder: string): WriteBack {
-  return (index) => writeFileSync(path.join(folder, `${index}`), ISSUE, { flush: true } as never);
+  return (indexes) =>
+    writeFileSync(path.join(folder, `${indexes[0]}`), indexes.map(() => ISSUE).join(), { flush: true } as never);
 }
 
 /**
@@ -170,11 +204,13 @@ function writingFiles(folder: string): WriteBack {
 function replacingFiles(folder: string, size: number): WriteBack {
   for (let index = 0; index < size; index += 1) writeFileSync(path.join(folder, `${index}`), ISSUE);
   const directory = openSync(folder, 'r');
-  return (index) => {
-    const file = path.join(folder, `${index}`);
-    writeFileSync(`${file}.new`, ISSUE, { flush: true } as never);
-    renameSync(`${file}.new`, file);
+  return (indexes) => {
+    for (const index of indexes) {
+      const file = path.join(folder, `${index}`);
+      writeFileSync(`${file}.new`, ISSUE, { flush: true } as never);
+      renameSync(`${file}.new`, file);
+    }
     fsyncSync(directory);
-    if (index === size - 1) closeSync(directory);
+    if (indexes.includes(size - 1)) closeSync(directory);
   };
 }

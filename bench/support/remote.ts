@@ -1,6 +1,10 @@
-import { request as send, Agent } from 'node:http';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { startFakeGithub } from '../../test/fakes/github.ts';
 import type { RecordedRequest } from '../../test/support/http-server.ts';
+import { newFolder } from './folders.ts';
 
 const LABELS = ['backlog', 'review', 'done'];
 
@@ -30,29 +34,32 @@ export async function buildGithub(size: number) {
   };
 }
 
-async function replay(url: string, requests: readonly RecordedRequest[], atOnce: number): Promise<number> {
+/** In a process of its own, as the daemon is: the remote answers from this one. */
+const REPLAY = `
+  const { Agent, request } = require('node:http');
+  const { url, atOnce, requests } = JSON.parse(require('node:fs').readFileSync(process.argv[1], 'utf8'));
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
-  const left = requests.toReversed();
+  const once = ({ method, target, headers, body }) => new Promise((resolve, reject) => {
+    const sent = request(url + target, { method, agent, headers }, (response) => response.resume().once('end', resolve));
+    sent.once('error', reject).end(body);
+  });
+  const client = async () => { for (let next = requests.shift(); next; next = requests.shift()) await once(next); };
   const begin = performance.now();
-  const client = async (): Promise<void> => {
-    for (let next = left.pop(); next !== undefined; next = left.pop()) await once(url, next, agent);
-  };
-  await Promise.all(Array.from({ length: atOnce }, client));
-  agent.destroy();
-  return (performance.now() - begin) / 1000;
+  Promise.all(Array.from({ length: atOnce }, client)).then(() => {
+    console.log((performance.now() - begin) / 1000);
+    process.exit(0);
+  });
+`;
+
+async function replay(url: string, requests: readonly RecordedRequest[], atOnce: number): Promise<number> {
+  const file = path.join(await newFolder(), 'requests.json');
+  await writeFile(file, JSON.stringify({ url, atOnce, requests: requests.map(plain) }));
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', REPLAY, file]);
+  return Number(stdout);
 }
 
-function once(url: string, { method, path, query, headers, body }: RecordedRequest, agent: Agent): Promise<void> {
+function plain({ method, path: target, query, headers, body }: RecordedRequest): object {
   const search = query.size > 0 ? `?${query.toString()}` : '';
-  const kept = Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !['connection', 'host', 'if-none-match'].includes(name)),
-  );
-  return new Promise((resolve, reject) => {
-    send(`${url}${path}${search}`, { method, agent, headers: kept }, (response) => {
-      response.resume();
-      response.once('end', resolve);
-    })
-      .once('error', reject)
-      .end(body);
-  });
+  const kept = Object.entries(headers).filter(([name]) => !['connection', 'host'].includes(name));
+  return { method, target: `${target}${search}`, headers: Object.fromEntries(kept), body };
 }
