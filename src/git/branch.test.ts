@@ -336,6 +336,31 @@ describe('a workspace that is made anew', () => {
   });
 });
 
+describe('a checkout that was cut off', () => {
+  /** What git leaves of it. */
+  const cutOff = ({ path: place }: Worktree): void => {
+    rmSync(place, { recursive: true });
+    writeFileSync(path.join(repository.shared, 'worktrees', path.basename(place), 'locked'), 'initializing\n');
+  };
+
+  it('is done again', async () => {
+    cutOff(await begin());
+    const worktree = await begin();
+    expect(git(worktree.path, 'log', '--format=%s')).toBe('first');
+    expect(git(worktree.path, 'symbolic-ref', 'HEAD')).toBe(`refs/heads/${worktree.branch}`);
+  });
+
+  it('is done again at another place', async () => {
+    cutOff(await begin());
+    const worktree = { path: path.join(home, 'moved', 'T-1'), branch: 'foray/T-1' };
+    mkdirSync(worktree.path, { recursive: true });
+    await createWorktree(repository, worktree, never);
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'a');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt']);
+  });
+});
+
 describe('settings that an agent leaves in the repository of all worktrees', () => {
   it.each([
     ['status.showUntrackedFiles', 'no'],

@@ -16,6 +16,9 @@ export interface Worktree {
   readonly branch: string;
 }
 
+/** Forced twice: a checkout that was cut off leaves its worktree locked, and the branch may be checked out elsewhere. */
+const ADD = ['--quiet', '--force', '--force'];
+
 /** Makes the worktree in a directory that is still empty. A branch that the remote has is gone on with. */
 export async function createWorktree(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<void> {
   const { path, branch } = worktree;
@@ -27,8 +30,8 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
     await mustPass(repository, repository.shared, ['worktree', 'prune'], signal);
     const start = await startOf(repository, branch, signal);
     await noteTheirs(repository, branch, start, signal);
-    const how = ['--quiet', '--force', '--no-track', '-B', branch];
-    await mustPass(repository, repository.shared, ['worktree', 'add', ...how, path, start], signal);
+    await mustPass(repository, repository.shared, ['update-ref', `refs/heads/${branch}`, start], signal);
+    await mustPass(repository, repository.shared, ['worktree', 'add', ...ADD, path, branch], signal);
   });
 }
 
