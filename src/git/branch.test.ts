@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { commit, git } from '../../test/support/git/person.ts';
 import { createRepository, createWorktree, publish, updateWorktree, type Repository } from './index.ts';
 import type { Worktree } from './worktree.ts';
@@ -452,24 +452,54 @@ describe('the base branch', () => {
   });
 });
 
-it.each(['index.lock', 'HEAD.lock', '../../refs/heads/foray/T-1.lock'])(
-  'a lock that a dead git left holds nothing up: %s',
-  async (name) => {
-    const worktree = await begin();
-    const lock = path.join(repository.shared, 'worktrees', 'T-1', name);
-    const leave = (): void => {
-      writeFileSync(lock, '');
-      utimesSync(lock, new Date(), new Date(Date.now() - 6_000));
-    };
-    leave();
-    writeFileSync(path.join(worktree.path, 'a.txt'), 'a');
-    await deliver(worktree);
-    leave();
-    pushByPerson(worktree.branch, 'person.txt', 'mine');
-    expect(await update(worktree)).toBe(true);
-    expect(git(worktree.path, 'ls-files')).toContain('person.txt');
-  },
-);
+it.each([
+  'shared.git/worktrees/T-1/index.lock',
+  'shared.git/worktrees/T-1/HEAD.lock',
+  'shared.git/refs/heads/foray/T-1.lock',
+  'shared.git/refs/remotes/origin/trunk.lock',
+  'shared.git/config.lock',
+  'shared.git/packed-refs.lock',
+  'control.git/refs/heads/trunk.lock',
+  'control.git/refs/foray/pushed/foray/T-1.lock',
+])('a lock that a dead git left holds nothing up: %s', async (name) => {
+  const worktree = await begin();
+  const lock = path.join(path.dirname(repository.shared), name);
+  const leave = (): void => {
+    mkdirSync(path.dirname(lock), { recursive: true });
+    writeFileSync(lock, '');
+    utimesSync(lock, new Date(), new Date(Date.now() - 6_000));
+  };
+  leave();
+  writeFileSync(path.join(worktree.path, 'a.txt'), 'a');
+  await deliver(worktree);
+  leave();
+  pushByPerson(worktree.branch, 'person.txt', 'mine');
+  pushByPerson('trunk', 'new.txt', 'new');
+  expect(await update(worktree)).toBe(true);
+  expect(git(worktree.path, 'ls-files')).toContain('person.txt');
+});
+
+it('a lock that somebody holds right now is left alone', async () => {
+  await begin();
+  const lock = path.join(repository.control, 'refs', 'heads', 'trunk.lock');
+  writeFileSync(lock, '');
+  await repository.mend(never);
+  expect(existsSync(lock)).toBe(true);
+});
+
+it('a git that is stopped takes its locks away', async () => {
+  const worktree = await begin();
+  writeFileSync(path.join(worktree.path, 'README.md'), 'changed');
+  const lock = path.join(repository.shared, 'worktrees', 'T-1', 'index.lock');
+  const stop = new AbortController();
+  const author = ['-c', 'user.name=A', '-c', 'user.email=a@localhost'];
+  const how = [...author, '-c', 'core.editor=sleep 60 #', 'commit', '--all'];
+  const stopped = expect(repository.local(worktree.path, how, stop.signal)).rejects.toThrow('aborted');
+  await vi.waitFor(() => expect(existsSync(lock)).toBe(true), 10_000);
+  stop.abort();
+  await stopped;
+  expect(existsSync(lock)).toBe(false);
+});
 
 it('a repository without a commit inside of the work is left for a person, with its folder', async () => {
   const worktree = await begin();

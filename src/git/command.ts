@@ -30,6 +30,9 @@ export interface GitResult {
 const OUTPUT = { headBytes: 2 * 1024 * 1024, tailBytes: 64 * 1024 };
 const ERRORS = { headBytes: 8 * 1024, tailBytes: 24 * 1024 };
 
+/** For git to take its locks away when it is asked to end. */
+const GRACE_MS = 2_000;
+
 /** Runs git in a process group of its own and waits for it. A timeout or an abort ends the group; both reject. */
 export async function runGit(command: GitCommand, signal: AbortSignal): Promise<GitResult> {
   signal.throwIfAborted();
@@ -49,18 +52,27 @@ export async function runGit(command: GitCommand, signal: AbortSignal): Promise<
   child.stdin?.on('error', () => {}).end(command.input);
   const stdout = collect(child.stdout, OUTPUT);
   const stderr = collect(child.stderr, ERRORS);
-  const end = (): void => killGroup(pid);
-  const timer = setTimeout(end, command.timeoutMs);
+  const timers: NodeJS.Timeout[] = [];
+  const end = (): void => {
+    killGroup(pid, 'SIGTERM');
+    timers.push(setTimeout(() => killGroup(pid, 'SIGKILL'), GRACE_MS));
+  };
+  let isLate = false;
+  const expire = (): void => {
+    isLate = true;
+    end();
+  };
+  timers.push(setTimeout(expire, command.timeoutMs));
   signal.addEventListener('abort', end, { once: true });
   try {
     const [code, by] = (await Promise.race([once(child, 'close'), failed])) as [number | null, string | null];
     signal.throwIfAborted();
-    if (code === null) throw endedError(command, by);
+    if (code === null || (isLate && code !== 0)) throw endedError(command, isLate ? null : by);
     return { code, stdout: stdout(), stderr: stderr() };
   } finally {
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
     signal.removeEventListener('abort', end);
-    end();
+    killGroup(pid, 'SIGKILL');
     command.onExit?.(pid);
   }
 }
@@ -78,9 +90,9 @@ function collect(stream: NodeJS.ReadableStream | null, size: { headBytes: number
   return () => excerpt.text();
 }
 
-function killGroup(pid: number): void {
+function killGroup(pid: number, by: 'SIGTERM' | 'SIGKILL'): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(-pid, by);
   } catch {
     // Nothing of the group is left.
   }
@@ -91,9 +103,10 @@ export function subcommandOf(args: readonly string[]): string {
   return args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c') ?? '';
 }
 
+/** By a signal that somebody else sent, or for want of time. */
 function endedError({ args, cwd, timeoutMs }: GitCommand, by: string | null): WorkspaceError {
   const remedy = 'see that the disk and the remote answer, and that no pipe stands there where git reads a file';
-  const what = by === 'SIGKILL' ? `did not end within ${timeoutMs / 1_000} s: ${remedy}` : `was ended by ${by ?? 'a signal'}`;
+  const what = by === null ? `did not end within ${timeoutMs / 1_000} s: ${remedy}` : `was ended by ${by}`;
   return new WorkspaceError('git', `git ${subcommandOf(args)} in ${cwd} ${what}`, { retryable: true });
 }
 

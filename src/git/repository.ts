@@ -9,6 +9,7 @@ import type { WritePermission } from '../ports/runtime.ts';
 import type { OverRequest } from '../ports/scm.ts';
 import { runGit, subcommandOf, type GitResult } from './command.ts';
 import { httpAddressOf, NO_OTHER_SETTINGS, plainEnvironment, remoteEnvironment } from './credentials.ts';
+import { removeSharedLocks } from './locks.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import { removePipes } from './pipes.ts';
@@ -214,6 +215,7 @@ async function makeBoth(repository: Repository, folder: string, signal: AbortSig
   await removePipes([control, shared], signal);
   for (const place of [control, shared]) {
     removeDetours(place);
+    await removeSharedLocks(place);
     if (!isRepository(place)) await mustPass(repository, folder, ['init', '--quiet', '--bare', place], signal);
   }
   replaceShortFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
