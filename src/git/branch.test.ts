@@ -144,6 +144,41 @@ describe('a detached head', () => {
   });
 });
 
+describe('another branch', () => {
+  it('that the agent went to loses nothing of its own branch', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    git(worktree.path, 'checkout', '--quiet', '-b', 'trunk', 'origin/trunk');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt']);
+    expect(git(worktree.path, 'symbolic-ref', 'HEAD')).toBe(`refs/heads/${worktree.branch}`);
+  });
+
+  it('that goes on from its own is what is pushed', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    git(worktree.path, 'checkout', '--quiet', '-b', 'feature');
+    writeFileSync(path.join(worktree.path, 'b.txt'), 'left over');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'b.txt']);
+    expect(git(worktree.path, 'rev-parse', worktree.branch)).toBe(git(remote, 'rev-parse', worktree.branch));
+  });
+
+  it('that has other commits than its own is left for a person, and replaces nothing', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    await deliver(worktree);
+    commit(worktree.path, 'fix.txt', 'fix', 'fix');
+    git(worktree.path, 'checkout', '--quiet', '-b', 'side', 'origin/trunk');
+    commit(worktree.path, 'b.txt', 'b', 'b');
+    await expect(deliver(worktree)).rejects.toMatchObject({
+      retryable: false,
+      message: expect.stringMatching(/the branch side that is checked out in .*T-1 .* foray\/T-1 .* unpark the issue/) as string,
+    });
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt']);
+  });
+});
+
 it('a branch that was pushed is never set back to an earlier commit of its own', async () => {
   const worktree = await begin();
   commit(worktree.path, 'a.txt', 'a', 'a');

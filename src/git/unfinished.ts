@@ -37,17 +37,20 @@ export function refuseUnfinished(worktree: string, unfinished: Unfinished | null
     : leftForPerson(`the agent left a ${unfinished} unfinished in ${worktree}: finish or abort it there`);
 }
 
-/** Where the work is on no branch: goes back to the worktree's own branch, with all that either of the two has. */
+/** Where the work is on no branch or another one: goes back to the worktree's own branch, with all that either of the two has. */
 export async function attachHead(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<void> {
   const { path: place, branch } = worktree;
   const attached = await repository.local(place, ['symbolic-ref', '--quiet', 'HEAD'], signal);
-  if (attached.code === 0) return;
+  const on = attached.code === 0 ? attached.stdout.trim() : null;
+  const own = `refs/heads/${branch}`;
+  if (on === own) return;
   const head = await commitAt(repository, place, 'HEAD', signal);
-  const tip = await commitAt(repository, repository.shared, `refs/heads/${branch}`, signal);
+  const tip = await commitAt(repository, repository.shared, own, signal);
   if (head === null) return;
   if (tip === null || (await isWithin(repository, tip, head, signal))) return checkOutAt(repository, worktree, head, signal);
   if (await isWithin(repository, head, tip, signal)) return checkOutAt(repository, worktree, tip, signal);
-  throw leftForPerson(`the detached head in ${place} and its branch ${branch} have different commits: bring both together there`);
+  const what = on === null ? 'the detached head' : `the branch ${on.replace('refs/heads/', '')} that is checked out`;
+  throw leftForPerson(`${what} in ${place} and its branch ${branch} have different commits: bring both together there`);
 }
 
 /** Has the branch begin at a commit, and the files be those of it. */
