@@ -301,6 +301,57 @@ describe('what a person took off the branch', () => {
     expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'fix.txt']);
   });
 
+  it.each([true, false])(
+    'is left for a person where the branch was written anew meanwhile; seen by another run: %s',
+    async (isSeen) => {
+      const worktree = await beginTakenBack();
+      pushByPerson(worktree.branch, 'person.txt', 'mine');
+      commit(worktree.path, 'fix.txt', 'fixed', 'fix');
+      if (isSeen) await repository.refresh(never);
+      await expect(deliver(worktree)).rejects.toThrow(/took commits off foray\/T-1 .*rebase --onto/);
+      expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'person.txt']);
+      await expect(update(worktree)).rejects.toThrow('took commits off');
+      const pushed = /--onto \S+ ([0-9a-f]+)/.exec(String(await update(worktree).catch(String)))?.[1] ?? '';
+      git(worktree.path, 'rebase', '--quiet', '--onto', `origin/${worktree.branch}`, pushed);
+      await deliver(worktree);
+      expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'fix.txt', 'person.txt']);
+    },
+  );
+
+  it('stays away where it was theirs and a run had merged it', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    await deliver(worktree);
+    pushByPerson(worktree.branch, 'person.txt', 'mine');
+    await update(worktree);
+    git(remote, 'update-ref', `refs/heads/${worktree.branch}`, `refs/heads/${worktree.branch}~1`);
+    commit(worktree.path, 'fix.txt', 'fixed', 'fix');
+    const told = String(await deliver(worktree).catch(String));
+    expect(told).toMatch(/took commits off foray\/T-1 /);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt']);
+    git(
+      worktree.path,
+      'rebase',
+      '--quiet',
+      '--onto',
+      `origin/${worktree.branch}`,
+      /--onto \S+ ([0-9a-f]+)/.exec(told)?.[1] ?? '',
+    );
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'fix.txt']);
+  });
+
+  it('stays away where it was theirs, and a run that had merged it left nothing of its own', async () => {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    await deliver(worktree);
+    pushByPerson(worktree.branch, 'person.txt', 'mine');
+    await update(worktree);
+    git(remote, 'update-ref', `refs/heads/${worktree.branch}`, `refs/heads/${worktree.branch}~1`);
+    expect(await update(worktree)).toBe(true);
+    expect(git(worktree.path, 'ls-files')).toBe('README.md\na.txt');
+  });
+
   it('during a turn is not pushed again by it', async () => {
     const worktree = await beginTakenBack();
     commit(worktree.path, 'fix.txt', 'fixed', 'fix');

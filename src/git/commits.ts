@@ -66,3 +66,19 @@ export async function updateRefs(repository: Repository, lines: readonly string[
   const result = await repository.local(repository.control, ['update-ref', '--stdin'], signal, input);
   if (result.code !== 0) throw new WorkspaceError('git', `git update-ref: ${result.stderr.slice(-400)}`, { retryable: true });
 }
+
+/** What stays of a commit when it is rebased: who wrote it, when, and how it is called. Merges have nothing of their own. Newest first. */
+export async function identify(
+  repository: Repository,
+  which: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const how = ['rev-list', '--no-merges', '--topo-order', '--date=raw', '--format=%H %an <%ae> %ad %s'];
+  const told = linesOf(await mustPass(repository, repository.shared, [...how, ...which], signal));
+  const lines = told.filter((line) => !line.startsWith('commit '));
+  return new Map(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' '))]));
+}
+
+export function linesOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line !== '');
+}

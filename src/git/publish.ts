@@ -45,6 +45,7 @@ export async function publish(
     if (!(error instanceof GitRefusal) || error.refusal !== 'diverged') throw error;
     // Another session would meet the same: what others pushed meanwhile is brought in, and the push tried once more.
     await repository.refresh(signal);
+    await refuseReturn(repository, worktree, await headOf(repository, worktree.path, signal), signal);
     await mergeTheirs(repository, worktree, signal);
     return pushHead(repository, worktree, signal);
   }
@@ -58,9 +59,9 @@ async function pushHead(
   const range = `${await baseCommit(repository, signal)}..HEAD`;
   const ahead = await mustPass(repository, worktree.path, ['rev-list', '--count', range], signal);
   if (Number(ahead.trim()) === 0) return null;
+  await refuseReturn(repository, worktree, await headOf(repository, worktree.path, signal), signal);
   await mergeDropped(repository, worktree, signal);
   const sha = await headOf(repository, worktree.path, signal);
-  await refuseReturn(repository, worktree, sha, signal);
   await refuseStepBack(repository, worktree, sha, signal);
   const over = await repository.exclusively(async () => {
     crashPoint('before pushing the branch');

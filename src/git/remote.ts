@@ -12,6 +12,11 @@ export interface Offer {
   readonly sha: string;
 }
 
+/** Made by somebody who last saw the branch at this commit, or saw none; absent where it was seen after the last refresh. */
+interface SeenOffer extends Offer {
+  readonly seen?: string | null;
+}
+
 /** How the remote is reached. Refusals of the remote are GitRefusals. */
 export interface Remote {
   /** Brings `control` up to date. */
@@ -55,11 +60,16 @@ export async function offer(repository: Repository, { branch, sha }: Offer, sign
  * Only where the branch is still where the last refresh saw it; after a rebase only what we pushed ourselves is replaced,
  * never the commits of somebody else.
  */
-export async function pushFromControl(repository: Repository, { branch, sha }: Offer, signal: AbortSignal): Promise<void> {
+export async function pushFromControl(
+  repository: Repository,
+  { branch, sha, seen }: SeenOffer,
+  signal: AbortSignal,
+): Promise<void> {
   const { control, url } = repository;
   const known = await remoteCommit(repository, branch, signal);
   const isForward = known === null || (await isWithin(repository, known, sha, signal, control));
-  if (!isForward && !(await isOurs(repository, branch, known, signal)))
+  const isUnseen = seen !== undefined && seen !== known;
+  if (isUnseen || (!isForward && !(await isOurs(repository, branch, known, signal))))
     throw new GitRefusal('push', ` ! [rejected] ${branch} (fetch first)\nerror: ${branch} has commits of somebody else`);
   const lease = `--force-with-lease=refs/heads/${branch}:${known ?? ''}`;
   await repository.remote('push', ['push', '--quiet', lease, url, `${sha}:refs/heads/${branch}`], signal);

@@ -1,4 +1,16 @@
-import { baseCommit, commitAt, headOf, isOurs, isWithin, offeredRef, pushedCommit, remoteCommit, updateRefs } from './commits.ts';
+import {
+  baseCommit,
+  commitAt,
+  headOf,
+  identify,
+  isOurs,
+  isWithin,
+  linesOf,
+  offeredRef,
+  pushedCommit,
+  remoteCommit,
+  updateRefs,
+} from './commits.ts';
 import { mustPass } from './must-pass.ts';
 import { GitRefusal } from './refusal.ts';
 import type { Repository } from './repository.ts';
@@ -26,10 +38,16 @@ export async function mergeTheirs(repository: Repository, worktree: Worktree, si
   await merge(repository, worktree, theirs, signal);
 }
 
-/** Merges once more what others pushed and the agent took out of the branch since. */
+/** Merges once more what others pushed and the agent took out of the branch since; not what they took away themselves. */
 export async function mergeDropped(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<void> {
   const { path, branch } = worktree;
-  for (const commit of await missingIn(repository, branch, await headOf(repository, path, signal), signal)) {
+  const head = await headOf(repository, path, signal);
+  const remote = await remoteCommit(repository, branch, signal);
+  const missing = new Set((await missingIn(repository, branch, head, signal)).values());
+  if (missing.size === 0 || remote === null) return;
+  const base = await baseCommit(repository, signal);
+  for (const [commit, identity] of await identify(repository, [remote, '--not', head, base], signal)) {
+    if (!missing.has(identity)) continue;
     // One that was merged before may have brought it along.
     if (await isWithin(repository, commit, await headOf(repository, path, signal), signal)) continue;
     await merge(repository, worktree, commit, signal);
@@ -46,37 +64,40 @@ export async function noteTheirs(repository: Repository, branch: string, tip: st
   const added = [...found].filter(([, identity]) => !known.has(identity)).map(([commit]) => commit);
   const gone = await missingIn(repository, branch, tip, signal);
   const lines = [
-    ...gone.map((commit) => `delete ${noteRef(branch, commit)}`),
+    ...[...gone.keys()].map((commit) => `delete ${noteRef(branch, commit)}`),
     ...added.map((commit) => `update ${noteRef(branch, commit)} ${commit}`),
   ];
   await updateRefs(repository, lines, signal);
 }
 
-/** Those of the noted commits that a tip lacks, the newest first. One that was rebased is not lacking. */
-async function missingIn(repository: Repository, branch: string, tip: string, signal: AbortSignal): Promise<readonly string[]> {
-  const asked = ['for-each-ref', '--format=%(objectname)', noteRef(branch)];
-  const noted = linesOf(await mustPass(repository, repository.control, asked, signal));
-  if (noted.length === 0) return [];
-  const base = await baseCommit(repository, signal);
-  const here = new Set((await identify(repository, [tip, '--not', base], signal)).values());
-  const missing: string[] = [];
-  for (const [commit, identity] of await identify(repository, ['--no-walk', ...noted], signal)) {
-    if (here.has(identity) || (await isWithin(repository, commit, tip, signal))) continue;
-    if (!(await isWithin(repository, commit, base, signal))) missing.push(commit);
-  }
-  return missing;
-}
-
-/** What stays of a commit when it is rebased: who wrote it, when, and how it is called. Merges have nothing of their own. */
-async function identify(
+/** The commits of others that were noted, by what stays of each. */
+export async function notedTheirs(
   repository: Repository,
-  which: readonly string[],
+  branch: string,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const how = ['rev-list', '--no-merges', '--date=raw', '--format=%H %an <%ae> %ad %s'];
-  const told = linesOf(await mustPass(repository, repository.shared, [...how, ...which], signal));
-  const lines = told.filter((line) => !line.startsWith('commit '));
-  return new Map(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' '))]));
+  const asked = ['for-each-ref', '--format=%(objectname)', noteRef(branch)];
+  const noted = linesOf(await mustPass(repository, repository.control, asked, signal));
+  return noted.length === 0 ? new Map() : identify(repository, ['--no-walk', ...noted], signal);
+}
+
+/** Those of the noted commits that a tip lacks. One that was rebased is not lacking. */
+async function missingIn(
+  repository: Repository,
+  branch: string,
+  tip: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const missing = new Map<string, string>();
+  const noted = await notedTheirs(repository, branch, signal);
+  if (noted.size === 0) return missing;
+  const base = await baseCommit(repository, signal);
+  const here = new Set((await identify(repository, [tip, '--not', base], signal)).values());
+  for (const [commit, identity] of noted) {
+    if (here.has(identity) || (await isWithin(repository, commit, tip, signal))) continue;
+    if (!(await isWithin(repository, commit, base, signal))) missing.set(commit, identity);
+  }
+  return missing;
 }
 
 /** Said in full: the repository may set other ways for a branch. */
@@ -95,8 +116,4 @@ async function merge(repository: Repository, { path, branch }: Worktree, commit:
 export async function authorOf(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {
   const email = await repository.local(cwd, ['config', 'user.email'], signal);
   return email.code === 0 && email.stdout.trim() !== '' ? [] : ['-c', 'user.name=Foray', '-c', 'user.email=foray@localhost'];
-}
-
-function linesOf(text: string): readonly string[] {
-  return text.split('\n').filter((line) => line !== '');
 }

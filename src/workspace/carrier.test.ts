@@ -106,6 +106,18 @@ async function checkedOut() {
 }
 
 describe('a repository that somebody else reaches', () => {
+  it('gets back nothing that a person took off the branch meanwhile, whoever saw it first', async () => {
+    const worktree = await checkedOut();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    commit(worktree.path, 'secret.txt', 'secret', 'secret');
+    await publish(there, worktree, 'One', never);
+    git(remote, 'update-ref', 'refs/heads/foray/T-1', 'foray/T-1~1');
+    await carry('r2').pack([], never);
+    commit(worktree.path, 'fix.txt', 'fixed', 'fix');
+    await expect(publish(there, worktree, 'One', never)).rejects.toThrow('somebody took commits off foray/T-1');
+    expect(git(remote, 'log', '--format=%s', 'foray/T-1')).toBe('a\nfirst');
+  });
+
   it('is checked out, pushed and proposed without a credential, in parts, and only what is new is sent', async () => {
     const worktree = await checkedOut();
     expect(git(worktree.path, 'log', '--format=%s', 'origin/trunk')).toBe('first');

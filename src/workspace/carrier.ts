@@ -31,6 +31,8 @@ export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, run
   const [packFile, workFile] = [path.join(folder, 'pack'), path.join(folder, 'work')];
   let [isBegun, isPushed] = [false, false];
   let over: OverRequest | null = null;
+  /** Where the branch was when the other side last looked. */
+  let seen: string | null = null;
   return {
     async pack(have, signal) {
       await repository.refresh(signal);
@@ -38,7 +40,9 @@ export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, run
       isBegun = true;
       await clearLeftovers(path.dirname(folder));
       await makeDirectories(folder, 0o700);
-      return repository.exclusively(() => pack(repository, { branch, have, file: packFile }, signal));
+      const packed = await repository.exclusively(() => pack(repository, { branch, have, file: packFile }, signal));
+      seen = new Map(packed.refs).get(`refs/heads/${branch}`) ?? null;
+      return packed;
     },
     readPack: (at) => readPart(packFile, at),
     addWork: (at, part) => addPart(workFile, at, part),
@@ -51,12 +55,13 @@ export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, run
       }
       await repository.exclusively(() => takeOver(repository, { branch, sha: shaOf(sha), file: workFile }, signal));
       try {
-        await repository.exclusively(() => pushFromControl(repository, { branch, sha }, signal));
+        await repository.exclusively(() => pushFromControl(repository, { branch, sha, seen }, signal));
       } catch (error) {
         if (error instanceof GitRefusal) return { kind: 'refused', said: error.said };
         throw error;
       }
       isPushed = true;
+      seen = sha;
       logPush(deps, subject, { branch, sha });
       return { kind: 'pushed' };
     },
