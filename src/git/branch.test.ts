@@ -253,6 +253,76 @@ describe('a commit of a person that was brought in and pushed', () => {
   });
 });
 
+describe('a commit of a person that nothing was pushed on yet', () => {
+  /** Our own commit at the remote, and one of a person on top of it, which the run began with. */
+  async function beginOn(file: string): Promise<Worktree> {
+    const worktree = await begin();
+    commit(worktree.path, 'a.txt', 'a', 'a');
+    await deliver(worktree);
+    pushByPerson(worktree.branch, file, 'by a person');
+    await update(worktree);
+    return worktree;
+  }
+  const logOf = (branch: string) => git(remote, 'log', '--format=%s', branch).split('\n');
+
+  it('may be rebased', async () => {
+    const worktree = await beginOn('person.txt');
+    pushByPerson('trunk', 'new.txt', 'new');
+    await update(worktree);
+    git(worktree.path, 'rebase', '--quiet', 'origin/trunk');
+    await deliver(worktree);
+    expect(logOf(worktree.branch)).toEqual(['person.txt by a person', 'a', 'new.txt by a person', 'first']);
+  });
+
+  it('may be rebased over a conflict, also where the push comes with a later run', async () => {
+    const worktree = await beginOn('README.md');
+    rmSync(path.join(home, 'person-README.md'), { recursive: true });
+    pushByPerson('trunk', 'README.md', 'of the base');
+    await update(worktree);
+    expect(() => git(worktree.path, 'rebase', '--quiet', 'origin/trunk')).toThrow();
+    writeFileSync(path.join(worktree.path, 'README.md'), 'both');
+    git(worktree.path, 'add', '--all');
+    git(worktree.path, '-c', 'core.editor=true', 'rebase', '--continue');
+    expect(await update(worktree)).toBe(true);
+    await deliver(worktree);
+    expect(logOf(worktree.branch)).toEqual(['README.md by a person', 'a', 'README.md by a person', 'first']);
+    expect(git(remote, 'show', `${worktree.branch}:README.md`)).toBe('both');
+  });
+
+  it('is kept by the base branch that took it over', async () => {
+    const worktree = await beginOn('person.txt');
+    git(seed(), 'fetch', '--quiet', 'origin');
+    git(seed(), 'commit', '--quiet', '--allow-empty', '-m', 'more');
+    git(seed(), 'cherry-pick', `origin/${worktree.branch}`);
+    git(seed(), 'push', '--quiet', 'origin', 'HEAD:trunk');
+    await update(worktree);
+    git(worktree.path, 'rebase', '--quiet', 'origin/trunk');
+    await deliver(worktree);
+    expect(logOf(worktree.branch)).toEqual(['a', 'person.txt by a person', 'more', 'first']);
+  });
+
+  it('is merged in again where the agent starts over without it', async () => {
+    const worktree = await beginOn('person.txt');
+    git(worktree.path, 'reset', '--quiet', '--hard', 'origin/trunk');
+    commit(worktree.path, 'b.txt', 'b', 'b');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt', 'b.txt', 'person.txt']);
+  });
+
+  it('is not replaced by an earlier state of itself', async () => {
+    const worktree = await beginOn('person.txt');
+    pushByPerson('trunk', 'new.txt', 'new');
+    await update(worktree);
+    const place = path.join(home, 'person-person.txt');
+    writeFileSync(path.join(place, 'person.txt'), 'corrected');
+    git(place, 'commit', '--quiet', '--all', '--amend', '--no-edit');
+    git(place, 'push', '--quiet', '--force', 'origin', 'HEAD');
+    git(worktree.path, 'rebase', '--quiet', 'origin/trunk');
+    await deliver(worktree).catch(() => {});
+    expect(git(remote, 'show', `${worktree.branch}:person.txt`)).toBe('corrected');
+  });
+});
+
 describe('what a person took off the branch', () => {
   async function beginTakenBack(): Promise<Worktree> {
     const worktree = await begin();

@@ -12,6 +12,11 @@ export function pushedRef(branch: string): string {
   return `refs/foray/pushed/${branch}`;
 }
 
+/** Where a branch of the remote was when the work on it began; the work held all of it then. */
+export function begunRef(branch: string): string {
+  return `refs/foray/begun/${branch}`;
+}
+
 /** Null where there is no such commit. */
 export async function commitAt(repository: Repository, where: string, ref: string, signal: AbortSignal): Promise<string | null> {
   const found = await repository.local(where, ['rev-parse', '--quiet', '--verify', `${ref}^{commit}`], signal);

@@ -1,9 +1,10 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import type { OverRequest } from '../ports/scm.ts';
-import { isOurs, isWithin, offeredRef, pushedRef, remoteCommit, updateRefs } from './commits.ts';
+import { isWithin, offeredRef, pushedRef, remoteCommit, updateRefs } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
+import { isReplaceable } from './replaceable.ts';
 import type { Repository } from './repository.ts';
 
 /** A commit and the branch it is to be on. */
@@ -58,7 +59,7 @@ export async function offer(repository: Repository, { branch, sha }: Offer, sign
 
 /**
  * Only where the branch is still where the last refresh saw it; after a rebase only what we pushed ourselves is replaced,
- * never the commits of somebody else.
+ * and commits of somebody else only where they were rebased along.
  */
 export async function pushFromControl(
   repository: Repository,
@@ -69,7 +70,8 @@ export async function pushFromControl(
   const known = await remoteCommit(repository, branch, signal);
   const isForward = known === null || (await isWithin(repository, known, sha, signal, control));
   const isUnseen = seen !== undefined && seen !== known;
-  if (isUnseen || (!isForward && !(await isOurs(repository, branch, known, signal))))
+  const replaced = { tip: known ?? '', by: sha, ...(seen === undefined ? {} : { begun: seen }) };
+  if (isUnseen || (!isForward && !(await isReplaceable(repository, branch, replaced, signal))))
     throw new GitRefusal('push', ` ! [rejected] ${branch} (fetch first)\nerror: ${branch} has commits of somebody else`);
   const lease = `--force-with-lease=refs/heads/${branch}:${known ?? ''}`;
   await repository.remote('push', ['push', '--quiet', lease, url, `${sha}:refs/heads/${branch}`], signal);

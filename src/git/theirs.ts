@@ -3,7 +3,6 @@ import {
   commitAt,
   headOf,
   identify,
-  isOurs,
   isWithin,
   linesOf,
   offeredRef,
@@ -13,6 +12,7 @@ import {
 } from './commits.ts';
 import { mustPass } from './must-pass.ts';
 import { GitRefusal } from './refusal.ts';
+import { isReplaceable } from './replaceable.ts';
 import type { Repository } from './repository.ts';
 import type { Worktree } from './worktree.ts';
 
@@ -26,14 +26,15 @@ function noteRef(branch: string, commit = ''): string {
 }
 
 /**
- * Merges what others pushed to the branch, as far as the last refresh knows. What is there by ourselves alone stays out:
- * after a rebase it is what the next push replaces. A conflict is a GitRefusal, and leaves the worktree as it was.
+ * Merges what others pushed to the branch, as far as the last refresh knows. What is there by ourselves alone stays out, and
+ * what was rebased since: it is what the next push replaces. A conflict is a GitRefusal, and leaves the worktree as it was.
  */
 export async function mergeTheirs(repository: Repository, worktree: Worktree, signal: AbortSignal): Promise<void> {
   const { path, branch } = worktree;
   const theirs = await remoteCommit(repository, branch, signal);
-  if (theirs === null || (await isOurs(repository, branch, theirs, signal))) return;
-  if (await isWithin(repository, theirs, await headOf(repository, path, signal), signal)) return;
+  const head = await headOf(repository, path, signal);
+  if (theirs === null || (await isWithin(repository, theirs, head, signal))) return;
+  if (await isReplaceable(repository, branch, { tip: theirs, by: head }, signal)) return;
   await noteTheirs(repository, branch, theirs, signal);
   await merge(repository, worktree, theirs, signal);
 }
@@ -81,7 +82,7 @@ export async function notedTheirs(
   return noted.length === 0 ? new Map() : identify(repository, ['--no-walk', ...noted], signal);
 }
 
-/** Those of the noted commits that a tip lacks. One that was rebased is not lacking. */
+/** Those of the noted commits that neither a tip nor the base branch has. One that was rebased is not lacking. */
 async function missingIn(
   repository: Repository,
   branch: string,
@@ -95,7 +96,9 @@ async function missingIn(
   const here = new Set((await identify(repository, [tip, '--not', base], signal)).values());
   for (const [commit, identity] of noted) {
     if (here.has(identity) || (await isWithin(repository, commit, tip, signal))) continue;
-    if (!(await isWithin(repository, commit, base, signal))) missing.set(commit, identity);
+    if (await isWithin(repository, commit, base, signal)) continue;
+    const merged = await identify(repository, [base, '--not', commit], signal);
+    if (![...merged.values()].includes(identity)) missing.set(commit, identity);
   }
   return missing;
 }

@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
-import { baseCommit, commitAt, isOurs, isWithin, offeredRef, pushedCommit, remoteCommit } from './commits.ts';
+import { baseCommit, commitAt, headOf, isOurs, isWithin, offeredRef, pushedCommit, remoteCommit } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { removeStaleLocks } from './locks.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
+import { noteBegun } from './replaceable.ts';
 import type { Repository } from './repository.ts';
 import { beginAnew } from './taken-back.ts';
 import { mergeTheirs, noteTheirs } from './theirs.ts';
@@ -30,6 +31,7 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
     await mustPass(repository, repository.shared, ['worktree', 'prune'], signal);
     const start = await startOf(repository, branch, signal);
     await noteTheirs(repository, branch, start, signal);
+    await noteBegun(repository, branch, start, signal);
     await mustPass(repository, repository.shared, ['update-ref', `refs/heads/${branch}`, start], signal);
     await mustPass(repository, repository.shared, ['worktree', 'add', ...ADD, path, branch], signal);
   });
@@ -44,14 +46,14 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
   await removeStaleLocks(repository, worktree);
   // The run goes on with it, and what others pushed comes in before its work is pushed.
   if (unfinishedIn(repository, worktree.path) !== null) return true;
-  if (await beginAnew(repository, worktree, signal)) return true;
   try {
-    await mergeTheirs(repository, worktree, signal);
-    return true;
+    if (!(await beginAnew(repository, worktree, signal))) await mergeTheirs(repository, worktree, signal);
   } catch (error) {
     if (error instanceof GitRefusal) return false;
     throw error;
   }
+  await noteBegun(repository, worktree.branch, await headOf(repository, worktree.path, signal), signal);
+  return true;
 }
 
 /**
