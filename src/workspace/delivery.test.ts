@@ -32,7 +32,7 @@ async function openWorktree(processes: ProcessLedger, logger: Logger = silent, o
   const rememberedBy = (by: Repository) =>
     opener === null ? NONE_BEGUN : createBegunRequests({ repository: by, opener, project });
   const deps = { repository, push: true, opener, begun: rememberedBy(repository), project, clock: Date, logger };
-  const delivery = createDelivery({ ...deps, retryDelaysMs: [1, 1] });
+  let delivery = createDelivery({ ...deps, retryDelaysMs: [1, 1] });
   const workspace = path.join(folder, 'ws', 'A-1');
   await mkdir(workspace, { recursive: true });
   const hooks = { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 1000 };
@@ -51,6 +51,10 @@ async function openWorktree(processes: ProcessLedger, logger: Logger = silent, o
         { env: { PATH: process.env['PATH'] }, processes },
       );
       await createDelivery({ ...deps, repository: fresh, begun: rememberedBy(fresh) }).update(foreign, subject, signal);
+    },
+    /** A service that knows only what is on the disk. */
+    restart() {
+      delivery = createDelivery({ ...deps, begun: rememberedBy(repository), retryDelaysMs: [1, 1] });
     },
     nothing: () => rm(path.join(workspace, 'work')),
     change: (text: string) => writeFile(path.join(workspace, 'work'), text),
@@ -138,6 +142,52 @@ it.each(['merged', 'closed'] as const)(
     expect(delivered()).toBe('more\n');
   },
 );
+
+it('no second request is opened where the first was merged while a run was cut off', async () => {
+  const { forge, opener } = createForge();
+  const { change, update, deliver, restart } = await openWorktree(NO_PROCESSES, silent, opener);
+  await update();
+  await deliver();
+  await update();
+  await change('more\n');
+  forge.end = 'merged';
+  restart();
+  await update();
+  await update();
+  expect(await deliver()).toBeNull();
+  expect(forge.opened).toHaveLength(1);
+});
+
+it('no second request is opened where the first was merged and the forge could not be asked before the run', async () => {
+  const { forge, opener } = createForge();
+  const away = new TrackerError({ kind: 'tracker_api_error', method: 'GET', path: '/pulls', detail: 'away', status: 502 });
+  const find = vi.fn<RequestOpener['find']>(opener.find);
+  const { change, update, deliver, restart } = await openWorktree(NO_PROCESSES, silent, { ...opener, find });
+  await update();
+  await deliver();
+  restart();
+  find.mockRejectedValueOnce(away);
+  await update();
+  await change('more\n');
+  forge.end = 'merged';
+  expect(await deliver()).toBeNull();
+  expect(forge.opened).toHaveLength(1);
+});
+
+it('a second request is opened where a person asks for more after the first was merged', async () => {
+  const { forge, opener } = createForge();
+  const { change, update, deliver, restart } = await openWorktree(NO_PROCESSES, silent, {
+    ...opener,
+    endOf: ({ number }) => Promise.resolve(number === 1 ? forge.end : null),
+  });
+  await update();
+  await deliver();
+  forge.end = 'merged';
+  restart();
+  await update();
+  await change('more\n');
+  expect(await deliver()).toMatchObject({ prNumber: 2 });
+});
 
 it('a directory that is no worktree is refused before a session, also where nothing was cloned yet', async () => {
   const { updateForeign } = await openWorktree(NO_PROCESSES, silent, createForge().opener);

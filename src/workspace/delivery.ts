@@ -52,7 +52,11 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     branch: branchOf(identifier),
   });
   return {
-    checkOut: (workspace, subject, signal) => createWorktree(repository, worktreeOf(workspace, subject), signal),
+    async checkOut(workspace, subject, signal) {
+      const worktree = worktreeOf(workspace, subject);
+      begun.forget(worktree.branch);
+      await createWorktree(repository, worktree, signal);
+    },
     mend: (signal) => repository.mend(signal),
     async update(workspace, subject, signal) {
       const worktree = worktreeOf(workspace, subject);
@@ -68,6 +72,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       if (over !== null) return tellOver(deps, subject, over);
       const published = await patiently(deps, signal, () => publish(repository, worktree, titleOf(subject), signal));
       if (published === null) {
+        begun.settle(worktree.branch);
         logger.info('nothing to push', { ...factsOf(subject), branch: worktree.branch });
         return null;
       }
@@ -98,8 +103,13 @@ export function logPush(
 }
 
 /** Nothing is pushed to a branch whose request is over, and no second one opened: that is for who ended it to ask for. */
-export function tellOver({ logger }: Pick<DeliveryDeps, 'logger'>, subject: WorkspaceSubject, over: OverRequest): null {
+export function tellOver(
+  { logger, begun }: Pick<DeliveryDeps, 'logger' | 'begun'>,
+  subject: WorkspaceSubject,
+  over: OverRequest,
+): null {
   const { number, url, end } = over;
+  begun.settle(branchOf(subject.identifier), over);
   const remedy = end === 'closed' ? 'reopen the request where the work is to go on: it stays in the workspace' : undefined;
   logger.warn(`merge request ${end} meanwhile, nothing is pushed`, { ...factsOf(subject), number, url, remedy });
   return null;
@@ -124,16 +134,29 @@ async function propose(
   return record;
 }
 
+type RequestDeps = Pick<DeliveryDeps, 'project' | 'logger' | 'begun'> & { readonly opener: RequestFinder };
+
 /** The open request of the branch, and a new one where there is none. */
 export async function findOrOpen(
-  { opener, project, logger }: Pick<DeliveryDeps, 'project' | 'logger'> & { readonly opener: RequestFinder },
+  deps: RequestDeps,
+  subject: WorkspaceSubject,
+  published: Pick<Published, 'branch' | 'base'>,
+  signal: AbortSignal,
+): Promise<OpenRequest> {
+  const { branch } = published;
+  const found = await deps.opener.find({ ...deps.project, branch }, signal);
+  crashPoint(found === null ? 'before opening the request' : 'after finding the request');
+  const request = found ?? (await open(deps, subject, published, signal));
+  deps.begun.settle(branch, request);
+  return request;
+}
+
+async function open(
+  { opener, project, logger }: RequestDeps,
   subject: WorkspaceSubject,
   { branch, base }: Pick<Published, 'branch' | 'base'>,
   signal: AbortSignal,
 ): Promise<OpenRequest> {
-  const found = await opener.find({ ...project, branch }, signal);
-  crashPoint(found === null ? 'before opening the request' : 'after finding the request');
-  if (found !== null) return found;
   const wanted = { ...project, branch, base, title: titleOf(subject), body: bodyOf(subject) };
   let opened: OpenRequest;
   try {
