@@ -657,6 +657,17 @@ it('a git that is stopped takes its locks away', async () => {
   expect(existsSync(lock)).toBe(false);
 });
 
+it('files outside of a sparse checkout of the agent are delivered', async () => {
+  const worktree = await begin();
+  mkdirSync(path.join(worktree.path, 'docs'));
+  commit(worktree.path, 'docs/a.md', 'a', 'a');
+  git(worktree.path, 'sparse-checkout', 'set', 'src');
+  for (const folder of ['src', 'docs']) mkdirSync(path.join(worktree.path, folder), { recursive: true });
+  for (const name of ['src/b.ts', 'docs/b.md']) writeFileSync(path.join(worktree.path, name), 'b');
+  await deliver(worktree);
+  expect(filesOf(worktree.branch)).toEqual(['README.md', 'docs/a.md', 'docs/b.md', 'src/b.ts']);
+});
+
 it('a repository without a commit inside of the work is left for a person, with its folder', async () => {
   const worktree = await begin();
   mkdirSync(path.join(worktree.path, "the 'sub"));

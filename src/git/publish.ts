@@ -109,7 +109,8 @@ async function commitRest(repository: Repository, cwd: string, message: string, 
 }
 
 async function addAll(repository: Repository, cwd: string, excludes: readonly string[], signal: AbortSignal): Promise<void> {
-  await mustPass(repository, cwd, [...excludes, 'add', '--all'], signal).catch((error: unknown) => {
+  // Sparse: the agent may have narrowed what is checked out, and put files outside of it.
+  await mustPass(repository, cwd, [...excludes, 'add', '--all', '--sparse'], signal).catch((error: unknown) => {
     const folder = /'(.+)' does not have a commit checked out/.exec(String(error))?.[1];
     if (folder === undefined) throw error;
     const what = `${path.join(cwd, folder)} is a repository of its own without a commit`;

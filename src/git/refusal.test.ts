@@ -29,6 +29,11 @@ it.each([
     true,
   ],
   ['! [remote rejected] foray/1 -> foray/1 (Internal Server Error)', 'other', true],
+  [
+    'error: RPC failed; HTTP 413 curl 22 The requested URL returned error: 413\nsend-pack: unexpected disconnect while reading sideband packet\nfatal: the remote end hung up unexpectedly',
+    'too_large',
+    false,
+  ],
   ['! [rejected] foray/1 -> foray/1 (non-fast-forward)', 'diverged', true],
 ] as const)('%s', (said, refusal, retryable) => {
   expect(new GitRefusal('push', said)).toMatchObject({ refusal, retryable });

@@ -10,6 +10,7 @@ export type RefusalKind =
   | 'not_found'
   | 'host_key'
   | 'no_ssh'
+  | 'too_large'
   | 'network'
   | 'rejected'
   | 'other';
@@ -31,6 +32,7 @@ const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
     'not_found',
     /repository .*not found|returned error: 404|does not appear to be a git repository|project you were looking for/i,
   ],
+  ['too_large', /returned error: 413/i],
   [
     'network',
     /could not resolve|couldn't connect|failed to connect|connection (?:refused|reset|closed|timed out)|timed out|unexpected disconnect|early eof|returned error: 5\d\d|returned error: 429|remote end hung up/i,
@@ -49,6 +51,8 @@ const REMEDIES: Readonly<Record<RefusalKind, string>> = {
   host_key:
     'the key of the server is not the known one: compare it with what the forge publishes, then write it to ~/.ssh/known_hosts of the user of the service',
   no_ssh: 'install an SSH client where Foray runs, or write workspace.repo as an https address',
+  too_large:
+    'the server, or a proxy before it, takes no upload of this size: raise its limit, use an SSH address, or take large files out of the commits',
   network: 'the server could not be reached; it is tried again',
   rejected: 'the forge refuses the push, and would again: do what its message asks for',
   other: 'see the message of git',
@@ -64,6 +68,7 @@ const RETRYABLE: Readonly<Record<RefusalKind, boolean>> = {
   not_found: false,
   host_key: false,
   no_ssh: false,
+  too_large: false,
   network: true,
   rejected: false,
   other: true,
