@@ -10,7 +10,7 @@ import type { Logger } from '../ports/runtime.ts';
 import type { NewRequest, RequestOpener } from '../ports/scm.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { createBegunRequests, NONE_BEGUN } from './begun-requests.ts';
-import { branchOf, createDelivery, withoutOrders } from './delivery.ts';
+import { branchOf, createDelivery } from './delivery.ts';
 
 const signal = new AbortController().signal;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -242,13 +242,3 @@ it.each(['a..b', 'x.lock', 'end.', '.dot', 'A-1', 'v1.2', 'ENG_7', 'ä/ö', '-x'
     expect(branch).not.toBe(branchOf(`${identifier}_`));
   },
 );
-
-it.each([
-  ['Tidy up [skip ci]', 'Tidy up (skip ci)'],
-  ['[CI skip] [no actions] Tidy', '(CI skip) (no actions) Tidy'],
-  ['Fixes #9, #10', 'Fixes no. 9, no. 10'],
-  ['Closes acme/shop#9', 'Closes acme/shop no. 9'],
-  ['See #9 [draft]', 'See #9 [draft]'],
-])('a title gives the forge no orders: %s', (title, shown) => {
-  expect(withoutOrders(title)).toBe(shown);
-});

@@ -12,6 +12,7 @@ import type { ScmRecord } from '../domain/model/agent-event.ts';
 import type { BegunRequests } from './begun-requests.ts';
 import { DATA_FOLDER, hasDirectory } from './containment.ts';
 import { hashedName, workspaceKey } from './key.ts';
+import { titleOf } from './title.ts';
 
 /** From the project's repository to a request a reviewer can open. */
 export interface Delivery {
@@ -221,20 +222,6 @@ async function writeRecord(workspace: string, record: ScmRecord): Promise<void> 
   await rm(file, { force: true, recursive: true });
   // Exclusive: a link put here meanwhile is not followed.
   await writeFile(file, text, { flag: 'wx' });
-}
-
-function titleOf({ identifier, title }: WorkspaceSubject): string {
-  const line = title.replaceAll(/\s+/g, ' ').trim();
-  return line === '' ? identifier : withoutOrders(line);
-}
-
-const SKIPS_CI = /\[((?:skip|no)[ -](?:ci|actions)|(?:ci|actions)[ -]skip)\]/gi;
-const ENDS_ISSUES = /\b(?:clos|fix|resolv|implement|reopen)/i;
-
-/** The title of an issue is what somebody wrote: it has the forge neither skip CI nor close another issue. */
-export function withoutOrders(title: string): string {
-  const read = title.replaceAll(SKIPS_CI, '($1)');
-  return ENDS_ISSUES.test(read) ? read.replaceAll(/ ?#(?=\d)/g, ' no. ').trim() : read;
 }
 
 /** No word that has a forge close the issue by itself: that is the business of `merge_completion`. */
