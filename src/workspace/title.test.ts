@@ -16,3 +16,10 @@ it.each([
 ])('a title gives the forge no orders: %s', (title, shown) => {
   expect(titleOf({ identifier: 'T-1', title })).toBe(shown);
 });
+
+it.each([
+  ['a\0b\u001B[31mc\r\nd', 'a b [31mc d'],
+  ['\0 \u0007', 'T-1'],
+])('a title has no control characters: %j', (title, shown) => {
+  expect(titleOf({ identifier: 'T-1', title })).toBe(shown);
+});

@@ -1,8 +1,8 @@
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 
-/** How commits and requests are called: as the issue is, in one line. */
+/** How commits and requests are called: as the issue is, in one line that git takes. */
 export function titleOf({ identifier, title }: Pick<WorkspaceSubject, 'identifier' | 'title'>): string {
-  const line = title.replaceAll(/\s+/g, ' ').trim();
+  const line = title.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   return line === '' ? identifier : withoutOrders(line);
 }
 
