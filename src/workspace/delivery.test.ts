@@ -204,16 +204,32 @@ it('a run that changed nothing says that nothing is pushed', async () => {
   expect(info).toHaveBeenCalledWith('nothing to push', { issue_id: '1', issue_identifier: 'A-1', branch: 'foray/A-1' });
 });
 
-it('a request that the list did not show yet is found when a second one is refused', async () => {
+it.each([
+  ['at once', 1],
+  ['after a while', 2],
+])('a request that the list did not show yet is found %s when a second one is refused', async (_, behind) => {
   const { forge, opener } = createForge();
   const facts = { method: 'POST', path: '/pulls', detail: 'A pull request already exists for acme:foray/A-1.', status: 422 };
   const open = vi.fn<RequestOpener['open']>(async (wanted) => {
-    await opener.open(wanted, signal);
-    throw new TrackerError({ kind: 'tracker_api_error', ...facts });
+    if (forge.opened.length === 0) await opener.open(wanted, signal);
+    throw new TrackerError({ kind: 'tracker_api_error', ...facts, retryable: false });
   });
-  const { deliver } = await openWorktree(NO_PROCESSES, silent, { ...opener, open });
+  const find = vi.fn<RequestOpener['find']>(opener.find);
+  for (let look = 0; look < behind; look += 1) find.mockResolvedValueOnce(null);
+  const { deliver } = await openWorktree(NO_PROCESSES, silent, { ...opener, open, find });
   expect(await deliver()).toMatchObject({ prNumber: 1 });
   expect(forge.opened).toHaveLength(1);
+});
+
+it('a request that is refused for another reason is told at once', async () => {
+  const { opener } = createForge();
+  const facts = { method: 'POST', path: '/pulls', detail: 'Target branch "main" does not exist', status: 422 };
+  const open = vi.fn<RequestOpener['open']>(() => {
+    throw new TrackerError({ kind: 'tracker_api_error', ...facts, retryable: false });
+  });
+  const { deliver } = await openWorktree(NO_PROCESSES, silent, { ...opener, open });
+  await expect(deliver()).rejects.toMatchObject({ name: 'DeliveryError', retryable: false });
+  expect(open).toHaveBeenCalledTimes(1);
 });
 
 it('a forge that asks for a while gets it before the request is tried again', async () => {

@@ -177,6 +177,11 @@ function isTaken(error: unknown): boolean {
   return error instanceof TrackerError && (error.status === 409 || error.status === 422);
 }
 
+/** Refused because there is one, which the list does not show yet. */
+function saysThereIsOne(error: TrackerError): boolean {
+  return isTaken(error) && /\bexists\b/i.test(error.detail);
+}
+
 /** Tries again what may heal within moments; what a person must settle is told at once. */
 async function patiently<T>(deps: DeliveryDeps, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (const wait of [...(deps.retryDelaysMs ?? RETRY_DELAYS_MS), null]) {
@@ -199,7 +204,7 @@ function isPassing(error: unknown): boolean {
   // A lock that somebody holds, a server that stumbles: another session would cost more than another try.
   if (error instanceof WorkspaceError) return error.retryable;
   // What was asked for by a garbled answer may be done: it is looked for first.
-  return error instanceof TrackerError && (error.retryable || error.isGarbled);
+  return error instanceof TrackerError && (error.retryable || error.isGarbled || saysThereIsOne(error));
 }
 
 function deliveryErrorOf(error: unknown): unknown {
