@@ -28,6 +28,12 @@ it.each([
     'other',
     true,
   ],
+  ['! [remote rejected] 1a2b -> foray/TIME-1 (commits must be signed)', 'rejected', false],
+  [
+    'remote: GitLab: Internal API unreachable\n! [remote rejected] foray/1 -> foray/1 (pre-receive hook declined)',
+    'network',
+    true,
+  ],
   ['! [remote rejected] foray/1 -> foray/1 (Internal Server Error)', 'other', true],
   [
     'error: RPC failed; HTTP 413 curl 22 The requested URL returned error: 413\nsend-pack: unexpected disconnect while reading sideband packet\nfatal: the remote end hung up unexpectedly',

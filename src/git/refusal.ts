@@ -15,10 +15,11 @@ export type RefusalKind =
   | 'rejected'
   | 'other';
 
-/** In this order: a protected branch is also told as a failed push, a refused login also as an access failure. */
+/** In this order: a forge that stumbles is also told as a declined push, a protected branch as a failed one, a refused login also as an access failure. */
 const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
   ['conflict', /merge conflict/i],
   ['auth', /refusing to allow .* without .*scope/i],
+  ['network', /internal api (?:unreachable|error)/i],
   ['protected', /protected branch|\bGH0\d\d\b|rule violations|not allowed to push|hook declined/i],
   ['name_taken', /cannot lock ref .* exists; cannot create/i],
   ['diverged', /non-fast-forward|fetch first|stale info|\[rejected\]/i],
@@ -37,7 +38,8 @@ const SIGNS: readonly (readonly [RefusalKind, RegExp])[] = [
     'network',
     /could not resolve|couldn't connect|failed to connect|connection (?:refused|reset|closed|timed out)|timed out|unexpected disconnect|early eof|returned error: 5\d\d|returned error: 429|remote end hung up/i,
   ],
-  ['rejected', /\[remote rejected\](?!.*(?:internal|lock|time|again|unavailable|failed to))/i],
+  // The reason stands in parentheses, after the name of the branch.
+  ['rejected', /\[remote rejected\].*\((?!.*(?:internal|lock|time|again|unavailable|failed to))/i],
 ];
 
 const REMEDIES: Readonly<Record<RefusalKind, string>> = {
