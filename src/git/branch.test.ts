@@ -323,6 +323,23 @@ describe('a commit of a person that nothing was pushed on yet', () => {
   });
 });
 
+it.each([true, false])('a push that a crash kept from being noted is ours; the workspace is still there: %s', async (isThere) => {
+  const worktree = await begin();
+  commit(worktree.path, 'a.txt', 'a', 'a');
+  await deliver(worktree);
+  git(repository.control, 'update-ref', '-d', `refs/foray/pushed/${worktree.branch}`);
+  pushByPerson('trunk', 'new.txt', 'new');
+  if (isThere) await update(worktree);
+  else {
+    rmSync(worktree.path, { recursive: true });
+    await begin();
+  }
+  git(worktree.path, 'rebase', '--quiet', 'origin/trunk');
+  git(worktree.path, 'commit', '--quiet', '--amend', '-m', 'a, better');
+  await deliver(worktree);
+  expect(git(remote, 'log', '--format=%s', worktree.branch)).toBe('a, better\nnew.txt by a person\nfirst');
+});
+
 describe('what a person took off the branch', () => {
   async function beginTakenBack(): Promise<Worktree> {
     const worktree = await begin();

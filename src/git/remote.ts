@@ -1,7 +1,7 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import type { OverRequest } from '../ports/scm.ts';
-import { isWithin, offeredRef, pushedRef, remoteCommit, updateRefs } from './commits.ts';
+import { commitAt, isOurs, isWithin, offeredRef, pushedRef, remoteCommit, updateRefs } from './commits.ts';
 import { GitRefusal } from './refusal.ts';
 import { mustPass } from './must-pass.ts';
 import { isReplaceable } from './replaceable.ts';
@@ -87,4 +87,12 @@ export async function notePush(repository: Repository, { branch, sha }: Offer, s
     refs.map((ref) => `update ${ref} ${sha}`),
     signal,
   );
+}
+
+/** Notes a push that was not noted, as a crash leaves it: the branch of the remote is at what was to be pushed. */
+export async function noteLanded(repository: Repository, branch: string, signal: AbortSignal): Promise<void> {
+  const remote = await remoteCommit(repository, branch, signal);
+  const offered = await commitAt(repository, repository.control, offeredRef(branch), signal);
+  if (remote === null || remote !== offered || (await isOurs(repository, branch, remote, signal))) return;
+  await notePush(repository, { branch, sha: remote }, signal);
 }

@@ -5,6 +5,7 @@ import { GitRefusal } from './refusal.ts';
 import { removeStaleLocks } from './locks.ts';
 import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
+import { noteLanded } from './remote.ts';
 import { noteBegun } from './replaceable.ts';
 import type { Repository } from './repository.ts';
 import { beginAnew } from './taken-back.ts';
@@ -29,6 +30,7 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
   await repository.refresh(signal);
   await repository.exclusively(async () => {
     await mustPass(repository, repository.shared, ['worktree', 'prune'], signal);
+    await noteLanded(repository, branch, signal);
     const start = await startOf(repository, branch, signal);
     await noteTheirs(repository, branch, start, signal);
     await noteBegun(repository, branch, start, signal);
@@ -42,6 +44,7 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
   await repository.refresh(signal);
   // Without it the work of the run could not be proposed.
   await baseCommit(repository, signal);
+  await noteLanded(repository, worktree.branch, signal);
   await refuseWorkPipes(worktree.path);
   await removeStaleLocks(repository, worktree);
   // The run goes on with it, and what others pushed comes in before its work is pushed.

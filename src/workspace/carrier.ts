@@ -5,6 +5,7 @@ import {
   createBundle,
   GitRefusal,
   mustPass,
+  noteLanded,
   offeredRef,
   pushedCommit,
   pushedRef,
@@ -36,6 +37,7 @@ export function createCarrier(deps: DeliveryDeps, subject: WorkspaceSubject, run
   return {
     async pack(have, signal) {
       await repository.refresh(signal);
+      await noteLanded(repository, branch, signal);
       if (!isBegun && deps.push) await begun.begin(branch, signal);
       isBegun = true;
       await clearLeftovers(path.dirname(folder));
