@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -568,6 +568,42 @@ describe('settings that an agent leaves in the repository of all worktrees', () 
     git(worktree.path, 'config', key, value);
     expect(await update(worktree)).toBe(true);
     expect(git(worktree.path, 'merge-base', 'HEAD', theirs)).toBe(theirs);
+  });
+
+  it('do not change the files of others', async () => {
+    const agent = await begin();
+    git(agent.path, 'config', 'core.fileMode', 'false');
+    git(agent.path, 'config', 'core.autocrlf', 'true');
+    const worktree = await begin('T-2');
+    writeFileSync(path.join(worktree.path, 'crlf.txt'), 'a\r\nb\r\n');
+    chmodSync(path.join(worktree.path, 'README.md'), 0o755);
+    await deliver(worktree);
+    expect(git(remote, 'ls-tree', worktree.branch, 'README.md')).toContain('100755');
+    expect(execFileSync('git', ['show', `${worktree.branch}:crlf.txt`], { cwd: remote, encoding: 'utf8' })).toBe('a\r\nb\r\n');
+  });
+
+  it.each([
+    ['core.worktree', ['core.worktree', '/tmp']],
+    ['core.bare', ['core.bare', 'false']],
+    ['the version', ['core.repositoryformatversion', '99']],
+    ['an extension', ['extensions.partialClone', 'origin']],
+    ['a second address', ['--add', 'remote.origin.url', 'https://elsewhere']],
+  ])('stop no other issue: %s', async (_, args) => {
+    git((await begin()).path, 'config', ...args);
+    const worktree = await begin('T-2');
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'a');
+    await deliver(worktree);
+    expect(filesOf(worktree.branch)).toEqual(['README.md', 'a.txt']);
+    expect(git(worktree.path, 'remote', 'get-url', '--all', 'origin')).toBe(remote);
+  });
+
+  it('are begun anew where git cannot read them', async () => {
+    const agent = await begin();
+    writeFileSync(path.join(repository.shared, 'config'), '[[[\n');
+    writeFileSync(path.join(agent.path, 'a.txt'), 'a');
+    await deliver(agent);
+    expect(filesOf(agent.branch)).toEqual(['README.md', 'a.txt']);
+    expect(git(agent.path, 'remote', 'get-url', 'origin')).toBe(remote);
   });
 
   it('and attributes are gone before the work of another is committed', async () => {

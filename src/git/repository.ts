@@ -1,19 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectories } from '../lib/make-directories.ts';
 import { replaceShortFile } from '../lib/short-file.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { WritePermission } from '../ports/runtime.ts';
 import type { OverRequest } from '../ports/scm.ts';
 import { runGit, subcommandOf, type GitResult } from './command.ts';
 import { httpAddressOf, NO_OTHER_SETTINGS, plainEnvironment, remoteEnvironment } from './credentials.ts';
-import { removeSharedLocks } from './locks.ts';
 import { GitRefusal } from './refusal.ts';
+import { makeBoth } from './make-both.ts';
 import { mustPass } from './must-pass.ts';
-import { removePipes } from './pipes.ts';
-import { removeDetours, repositoryEnvironment, worktreeEnvironment } from './worktree-directory.ts';
+import { repositoryEnvironment, worktreeEnvironment } from './worktree-directory.ts';
 import { networkRemote, type Remote } from './remote.ts';
 
 export interface RepositorySettings {
@@ -149,7 +146,6 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
 
   async function refreshAll(signal: AbortSignal): Promise<void> {
     await makeBoth(repository, folder, signal);
-    await setUpShared(repository, signal);
     await remote.fetch(repository, signal);
     // Somebody may rename it, or choose another one.
     base = settings.baseBranch ?? (await remote.defaultBranch(repository, signal));
@@ -208,29 +204,6 @@ function createGit(
   };
 }
 
-/** Makes what is missing of both, and replaces what an agent put in the place of files that git reads. */
-async function makeBoth(repository: Repository, folder: string, signal: AbortSignal): Promise<void> {
-  const { control, shared } = repository;
-  await makeDirectories(folder, 0o700);
-  await removePipes([control, shared], signal);
-  for (const place of [control, shared]) {
-    removeDetours(place);
-    await removeSharedLocks(place);
-    if (!isRepository(place)) await mustPass(repository, folder, ['init', '--quiet', '--bare', place], signal);
-  }
-  replaceShortFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
-  await makeDirectories(path.join(shared, 'info'), 0o755);
-  replaceShortFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
-  await rm(path.join(shared, 'info', 'attributes'), { force: true, recursive: true });
-}
-
-async function setUpShared(repository: Repository, signal: AbortSignal): Promise<void> {
-  const { shared, url } = repository;
-  await mustPass(repository, shared, ['config', 'remote.origin.url', url], signal);
-  await mustPass(repository, shared, ['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'], signal);
-  await mustPass(repository, shared, ['config', 'gc.auto', '0'], signal);
-}
-
 /**
  * The branches of the remote, as the worktrees see them. Of the rewritten addresses in the settings git takes the longest
  * one that fits, and nobody but us knows this one.
@@ -242,9 +215,4 @@ async function fetchIntoShared(repository: Repository, signal: AbortSignal): Pro
   const mirrored = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
   const how = [...rewritten, 'fetch', '--quiet', '--prune', '--no-tags', address, ...mirrored];
   await mustPass(repository, shared, how, signal);
-}
-
-/** One that lacks either is begun again, which leaves alone what is there. */
-function isRepository(place: string): boolean {
-  return ['HEAD', 'config'].every((name) => existsSync(path.join(place, name)));
 }

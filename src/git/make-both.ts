@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { makeDirectories } from '../lib/make-directories.ts';
+import { replaceShortFile } from '../lib/short-file.ts';
+import { removeSharedLocks } from './locks.ts';
+import { mustPass } from './must-pass.ts';
+import { removePipes } from './pipes.ts';
+import type { Repository } from './repository.ts';
+import { removeDetours } from './worktree-directory.ts';
+
+/** Makes what is missing of both, and replaces what an agent put in the place of files that git reads. */
+export async function makeBoth(repository: Repository, folder: string, signal: AbortSignal): Promise<void> {
+  const { control, shared } = repository;
+  await makeDirectories(folder, 0o700);
+  await removePipes([control, shared], signal);
+  for (const place of [control, shared]) {
+    removeDetours(place);
+    await removeSharedLocks(place);
+    if (!isRepository(place)) await init(repository, folder, place, signal);
+  }
+  replaceShortFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
+  await makeDirectories(path.join(shared, 'info'), 0o755);
+  replaceShortFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
+  await rm(path.join(shared, 'info', 'attributes'), { force: true, recursive: true });
+  await settleShared(repository, folder, signal);
+}
+
+/** One that lacks either is begun again, which leaves alone what is there. */
+function isRepository(place: string): boolean {
+  return ['HEAD', 'config'].every((name) => existsSync(path.join(place, name)));
+}
+
+async function init(repository: Repository, folder: string, place: string, signal: AbortSignal): Promise<void> {
+  await mustPass(repository, folder, ['init', '--quiet', '--bare', place], signal);
+}
+
+/** These change the files of all issues, or keep git from working at all; git finds out anew what it knew of the disk. */
+const FOREIGN: readonly ((key: string, value: string) => boolean)[] = [
+  (key) => /^core\.(?:attributesfile|autocrlf|eol|worktree)$|^include(?:if\..*)?\.path$/s.test(key),
+  (key) => /^extensions\.(?!worktreeconfig$)/.test(key),
+  (key, value) => (key === 'core.filemode' || key === 'core.bare') && value !== 'true',
+  (key, value) => key === 'core.repositoryformatversion' && !/^[01]$/.test(value),
+];
+
+/** Agents change the settings of the repository that their worktrees share by a plain `git config`: what is left there holds for all others. */
+async function settleShared(repository: Repository, folder: string, signal: AbortSignal): Promise<void> {
+  const { shared, url } = repository;
+  const file = path.join(shared, 'config');
+  const told = await repository.local(folder, ['config', '--file', file, '--null', '--list'], signal);
+  const isReadable = told.code === 0;
+  const entries = isReadable ? entriesOf(told.stdout) : [];
+  const foreign = new Set(entries.filter(([key, value]) => FOREIGN.some((is) => is(key, value))).map(([key]) => key));
+  const edit = (...args: readonly string[]) => mustPass(repository, folder, ['config', '--file', file, ...args], signal);
+  if (!isReadable) await rm(file, { force: true, recursive: true });
+  for (const key of foreign) await edit('--unset-all', key);
+  if (!isReadable || foreign.size > 0) await init(repository, folder, shared, signal);
+  const wanted = { 'remote.origin.url': url, 'remote.origin.fetch': '+refs/heads/*:refs/remotes/origin/*', 'gc.auto': '0' };
+  for (const [key, value] of Object.entries(wanted)) {
+    const found = entries.filter(([name]) => name === key);
+    if (found.length !== 1 || found[0]?.[1] !== value) await edit('--replace-all', key, value);
+  }
+}
+
+/** Each as its name, a line break and its value. */
+function entriesOf(told: string): readonly (readonly [string, string])[] {
+  const lines = told.split('\0').filter((line) => line !== '');
+  return lines.map((line) => {
+    const end = line.indexOf('\n');
+    return end < 0 ? [line, 'true'] : [line.slice(0, end), line.slice(end + 1)];
+  });
+}
