@@ -323,6 +323,24 @@ describe('a commit of a person that nothing was pushed on yet', () => {
   });
 });
 
+it('very many commits of others are brought in like few', async () => {
+  const worktree = await begin();
+  commit(worktree.path, 'a.txt', 'a', 'a');
+  await deliver(worktree);
+  const ref = `refs/heads/${worktree.branch}`;
+  const subject = 'long '.repeat(20);
+  const commits = Array.from({ length: 15_000 }, (_, index) => {
+    const message = `${subject}${index}`;
+    const from = index === 0 ? `from ${git(remote, 'rev-parse', ref)}\n` : '';
+    return `commit ${ref}\ncommitter P <p@localhost> ${1e9 + index} +0000\ndata ${message.length}\n${message}\n${from}`;
+  });
+  execFileSync('git', ['fast-import', '--quiet'], { cwd: remote, input: commits.join('') });
+  expect(await update(worktree)).toBe(true);
+  commit(worktree.path, 'b.txt', 'b', 'b');
+  await deliver(worktree);
+  expect(git(remote, 'rev-list', '--count', worktree.branch)).toBe('15003');
+}, 60_000);
+
 it.each([true, false])('a push that a crash kept from being noted is ours; the workspace is still there: %s', async (isThere) => {
   const worktree = await begin();
   commit(worktree.path, 'a.txt', 'a', 'a');

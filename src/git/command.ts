@@ -27,7 +27,8 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-const OUTPUT = { headBytes: 2 * 1024 * 1024, tailBytes: 64 * 1024 };
+/** Enough for some hundred thousand commits, branches or files. */
+const OUTPUT = { headBytes: 32 * 1024 * 1024, tailBytes: 64 * 1024 };
 const ERRORS = { headBytes: 8 * 1024, tailBytes: 24 * 1024 };
 
 /** For git to take its locks away when it is asked to end. */

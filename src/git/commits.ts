@@ -81,6 +81,9 @@ export async function identify(
   const how = ['rev-list', '--no-merges', '--topo-order', '--date=raw', '--format=%H %an <%ae> %ad %s'];
   const told = linesOf(await mustPass(repository, repository.shared, [...how, ...which], signal));
   const lines = told.filter((line) => !line.startsWith('commit '));
+  // What is told is cut somewhere.
+  if (!lines.every((line) => /^[0-9a-f]{40,64} /.test(line)))
+    throw new WorkspaceError('git', 'the branch has more commits than can be told apart: rebase it', { retryable: false });
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' '))]));
 }
 

@@ -25,6 +25,9 @@ function noteRef(branch: string, commit = ''): string {
   return `refs/foray/theirs/${branch}/${commit}`;
 }
 
+/** Of more than these the newest: where one is merged in again, it brings along what it is made on. */
+const MOST_NOTED = 1_000;
+
 /**
  * Merges what others pushed to the branch, as far as the last refresh knows. What is there by ourselves alone stays out, and
  * what was rebased since: it is what the next push replaces. A conflict is a GitRefusal, and leaves the worktree as it was.
@@ -62,7 +65,8 @@ export async function noteTheirs(repository: Repository, branch: string, tip: st
   const ours = [await pushedCommit(repository, branch, signal), offered].filter((commit) => commit !== null);
   const known = new Set(ours.length > 0 ? (await identify(repository, [...ours, '--not', base], signal)).values() : []);
   const found = await identify(repository, [tip, '--not', base, ...ours], signal);
-  const added = [...found].filter(([, identity]) => !known.has(identity)).map(([commit]) => commit);
+  const others = [...found].filter(([, identity]) => !known.has(identity)).map(([commit]) => commit);
+  const added = others.slice(0, MOST_NOTED);
   const gone = await missingIn(repository, branch, tip, signal);
   const lines = [
     ...[...gone.keys()].map((commit) => `delete ${noteRef(branch, commit)}`),
