@@ -1,6 +1,6 @@
 export { askRemote } from './ask-remote.ts';
 export { createBundle, createCarriedRemote, tooLarge } from './carried-remote.ts';
-export { offeredRef, pushedCommit, pushedRef } from './commits.ts';
+export { baseCommit, offeredRef, pushedCommit, pushedRef } from './commits.ts';
 export { mustPass } from './must-pass.ts';
 export { publish } from './publish.ts';
 export type { Published } from './publish.ts';

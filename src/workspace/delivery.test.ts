@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRepository, type Repository } from '../git/index.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { Logger } from '../ports/runtime.ts';
@@ -55,6 +55,11 @@ async function openWorktree(processes: ProcessLedger, logger: Logger = silent, o
     /** A service that knows only what is on the disk. */
     restart() {
       delivery = createDelivery({ ...deps, begun: rememberedBy(repository), retryDelaysMs: [1, 1] });
+    },
+    /** The remote names the new one as its default, unless it is only deleted. */
+    renameBase(from: string, to: string, isDeleted: boolean) {
+      git('-C', url, 'branch', '-m', from, to);
+      git('-C', url, 'symbolic-ref', 'HEAD', `refs/heads/${isDeleted ? from : to}`);
     },
     nothing: () => rm(path.join(workspace, 'work')),
     change: (text: string) => writeFile(path.join(workspace, 'work'), text),
@@ -230,6 +235,38 @@ it('a request that is refused for another reason is told at once', async () => {
   const { deliver } = await openWorktree(NO_PROCESSES, silent, { ...opener, open });
   await expect(deliver()).rejects.toMatchObject({ name: 'DeliveryError', retryable: false });
   expect(open).toHaveBeenCalledTimes(1);
+});
+
+describe('a base branch that is gone when the request is opened', () => {
+  const gone = (base: string) =>
+    new TrackerError({
+      kind: 'tracker_not_found',
+      method: 'POST',
+      path: '/pulls',
+      detail: `base ${base} does not exist`,
+      status: 404,
+    });
+  const openUnless = async (isDeleted: boolean) => {
+    const { forge, opener } = createForge();
+    const open = vi.fn<RequestOpener['open']>(async (wanted) => {
+      if (wanted.base === 'main') throw gone('main');
+      return opener.open(wanted, signal);
+    });
+    const worktree = await openWorktree(NO_PROCESSES, silent, { ...opener, open });
+    worktree.renameBase('main', 'trunk', isDeleted);
+    return { forge, ...worktree };
+  };
+
+  it('and renamed is taken by its new name', async () => {
+    const { forge, deliver } = await openUnless(false);
+    expect(await deliver()).toMatchObject({ prNumber: 1 });
+    expect(forge.opened).toEqual([expect.objectContaining({ base: 'trunk' })]);
+  });
+
+  it('is told with what to do', async () => {
+    const { deliver } = await openUnless(true);
+    await expect(deliver()).rejects.toThrow('names no default branch: push a first commit to it');
+  });
 });
 
 it('a forge that asks for a while gets it before the request is tried again', async () => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DeliveryError, TrackerError, WorkspaceError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
-import { createWorktree, GitRefusal, publish, updateWorktree } from '../git/index.ts';
+import { baseCommit, createWorktree, GitRefusal, publish, updateWorktree } from '../git/index.ts';
 import type { Published, Repository } from '../git/index.ts';
 import type { RepoKey, OpenRequest, OverRequest, RequestFinder } from '../ports/scm.ts';
 import type { Clock, Logger } from '../ports/runtime.ts';
@@ -135,7 +135,7 @@ async function propose(
   return record;
 }
 
-type RequestDeps = Pick<DeliveryDeps, 'project' | 'logger' | 'begun'> & { readonly opener: RequestFinder };
+type RequestDeps = Pick<DeliveryDeps, 'project' | 'logger' | 'begun' | 'repository'> & { readonly opener: RequestFinder };
 
 /** The open request of the branch, and a new one where there is none. */
 export async function findOrOpen(
@@ -153,11 +153,12 @@ export async function findOrOpen(
 }
 
 async function open(
-  { opener, project, logger }: RequestDeps,
+  deps: RequestDeps,
   subject: WorkspaceSubject,
   { branch, base }: Pick<Published, 'branch' | 'base'>,
   signal: AbortSignal,
 ): Promise<OpenRequest> {
+  const { opener, project, logger } = deps;
   const wanted = { ...project, branch, base, title: titleOf(subject), body: bodyOf(subject) };
   let opened: OpenRequest;
   try {
@@ -165,12 +166,22 @@ async function open(
   } catch (error) {
     // Refused because there is one: the list ran behind.
     const there = isTaken(error) ? await opener.find({ ...project, branch }, signal) : null;
-    if (there === null) throw error;
-    return there;
+    if (there !== null) return there;
+    if (isPassing(error)) throw error;
+    const now = await baseNow(deps, signal);
+    if (now === base) throw error;
+    return open(deps, subject, { branch, base: now }, signal);
   }
   crashPoint('after opening the request');
   logger.info('merge request opened', { ...factsOf(subject), number: opened.number, url: opened.url });
   return opened;
+}
+
+/** Somebody may have renamed or deleted the base branch since the run began. */
+async function baseNow({ repository }: RequestDeps, signal: AbortSignal): Promise<string> {
+  await repository.refresh(signal);
+  await baseCommit(repository, signal);
+  return repository.baseBranch();
 }
 
 function isTaken(error: unknown): boolean {
