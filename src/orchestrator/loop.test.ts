@@ -209,6 +209,31 @@ describe('the single writer', () => {
     loop.kill();
   });
 
+  it('tells what the end of the grace cuts off although a timer rings a moment early', async () => {
+    const steady = createSteadyClock();
+    let time = steady.now();
+    const told: string[] = [];
+    const loop = createLoop(settingsWith(), NOTHING_DURABLE, 'i', {
+      // Every look at the clock takes a millisecond.
+      clock: { ...steady, now: () => (time += 1) },
+      onStoreFault: () => {},
+      store: { apply: () => Promise.resolve() },
+      interpret(effect) {
+        if (effect.do === 'announce') told.push(effect.notice.name);
+        const answer = effect.do === 'poll' ? ANSWERS.poll?.(effect) : null;
+        if (answer) queueMicrotask(() => loop.report(answer));
+      },
+    });
+    loop.start();
+    await expect.poll(() => loop.state().live.size, PATIENCE).toBe(1);
+    loop.report({ type: 'stop-requested' });
+    await expect.poll(() => told, PATIENCE).toContain('daemon:drain:started');
+    time = (loop.state().drainBy ?? 0) - 1.5;
+    loop.report({ type: 'clock' });
+    await loop.done;
+    expect(told.filter((name) => name === 'daemon:drain:cut')).toHaveLength(1);
+  });
+
   it('ignores what comes after the end', async () => {
     const { loop } = startLoop(0);
     await loop.done;

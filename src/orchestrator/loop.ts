@@ -59,6 +59,8 @@ interface Work {
   idle: boolean;
   /** The moment that was decided for last. */
   decidedAt: number;
+  /** The last moment for which all that fell due was looked at. */
+  clockedAt: number;
   timer: NodeJS.Timeout | undefined;
   /** When the process was last seen to run. */
   aliveAt: number;
@@ -137,6 +139,7 @@ function workFrom(current: State, deps: LoopDeps): Work {
     ended: true,
     idle: false,
     decidedAt: 0,
+    clockedAt: 0,
     timer: undefined,
     aliveAt: 0,
     beat: undefined,
@@ -181,7 +184,8 @@ function decideTogether(work: Work, until: number): Decision {
     state = decision.state;
     for (const write of decision.writes) writes.push(write);
     for (const effect of decision.effects) effects.push(effect);
-    onlyClock &&= event.type === 'clock';
+    if (event.type === 'clock') work.clockedAt = work.decidedAt;
+    else onlyClock = false;
     if (performance.now() >= until) break;
   }
   work.idle = onlyClock && state === before;
@@ -195,6 +199,7 @@ async function followWallClock(work: Work): Promise<void> {
   const byMs = clock.adopted() - work.adoptedMs;
   if (byMs === 0) return;
   work.adoptedMs += byMs;
+  work.clockedAt += byMs;
   await carryOut(work, decide(work.current, { type: 'clock-jumped', byMs }, clock.now()));
 }
 
@@ -218,11 +223,12 @@ function isAway({ aliveAt }: Work): boolean {
 
 /** Nothing to do now: sleep until the next moment something falls due. */
 function rest(work: Work, report: (event: Event) => void, end: () => void): void {
-  const now = work.deps.clock.now();
-  if (isDrained(work.current, now) || isRetired(work.current)) {
+  // Not by the time that it is: what the end of the grace cuts off is told first.
+  if (isDrained(work.current, work.clockedAt) || isRetired(work.current)) {
     end();
     return;
   }
+  const now = work.deps.clock.now();
   const wake = nextWake(work.current);
   // A timer may ring a moment early: then nothing was due yet, and nothing is wrong.
   const least = work.idle && wake <= work.decidedAt ? NOTHING_CHANGED_MS : 1;
