@@ -1,18 +1,138 @@
 import { createServer, type Server } from 'node:http';
 import { chmod } from 'node:fs/promises';
 import { connect, type AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
-import { createPlayground, eventually, parseRecords } from '../support/daemon.ts';
+import { describe, expect, it } from 'vitest';
+import { createPlayground, eventually } from '../support/daemon.ts';
 import { hang } from '../support/http-server.ts';
+import type { Matcher } from '../e2e/reactions/front.ts';
+import type { Forge } from '../e2e/reactions/forge.ts';
+import { openScene, type Scene } from '../e2e/reactions/scene.ts';
 import { buildStage, remoteOf, stageWorkflow } from '../e2e/trackers/stage.ts';
 
-/** By `npm run test:faults` only: it waits for the ceiling. `src/orchestrator/drain.test.ts` walks every effect. */
+/** All of it by `npm run test:faults`; in the whole suite two of them, each waits for the ceiling. */
 const FULL = process.env['FORAY_FAULTS'] === 'full';
 const GRACE_MS = 1_000;
+const CEILING_MS = GRACE_MS + 10_000;
 /** The last traces to a collector that does not take them, and the last records. */
 const CLOSING_MS = 3_000 + 2_000;
 /** A busy machine is late. */
 const LATE_MS = 4_000;
+const CUT = 'stopping without what did not end in time';
+
+const AGENT = `kind: mock\nmax_turns: 1\nstop_grace_ms: ${GRACE_MS}`;
+/** Says that it runs, and hears no polite word. */
+const STUCK = `trap '' TERM INT HUP; touch "$HOME/stuck"; sleep 600`;
+
+/** One write that hangs: how it comes to it, and what is told of it at the end of the grace. */
+interface Hang {
+  readonly what: string;
+  readonly isBounded?: boolean;
+  /** Sections of the workflow. */
+  sections?(forge: Forge): Readonly<Record<string, string>>;
+  /** The request that is never answered; none where a hook hangs. */
+  request?(forge: Forge): Matcher;
+  /** What people do once there is a merge request; nothing where it hangs before. */
+  act?(forge: Forge): void;
+  readonly cut: Readonly<Record<string, string>>;
+}
+
+const isIssueWrite =
+  (words: string): Matcher =>
+  ({ method, path, body }) =>
+    method === 'PUT' && /\/issues\/\d+$/.test(path) && body.includes(words);
+
+const merged = (forge: Forge): void => {
+  forge.ci(forge.number(), 'green');
+  forge.approve(forge.number());
+  forge.settle(forge.number());
+};
+
+const HANGS: readonly Hang[] = [
+  {
+    what: 'the handoff',
+    isBounded: true,
+    request: ({ handoff }) => isIssueWrite(handoff),
+    cut: { running: '0', writes: 'hand-off' },
+  },
+  {
+    what: 'a comment',
+    sections: (forge) => ({ tracker: trackerOf(forge, 'comments: { on_completion: true }') }),
+    request: ({ is }) => is.comment,
+    cut: { running: '0', writes: 'write-out' },
+  },
+  { what: 'a merge', request: ({ is }) => is.merge, act: merged, cut: { running: '0', writes: 'merge' } },
+  {
+    what: 'the deletion of a branch',
+    request: ({ is }) => is.branchDeletion,
+    act: merged,
+    cut: { running: '0', writes: 'delete-branch' },
+  },
+  {
+    what: 'the completion of an issue',
+    request: ({ is }) => is.completion,
+    act: merged,
+    cut: { running: '0', writes: 'complete' },
+  },
+  {
+    what: 'the removal of a label',
+    request:
+      () =>
+      ({ method, path, body }) =>
+        method === 'PUT' && /\/merge_requests\/\d+$/.test(path) && body.includes('remove_labels'),
+    act: (forge) => forge.label(forge.number(), 'foray:fix'),
+    cut: { writes: 'remove-label' },
+  },
+  {
+    what: 'the hook before a workspace is removed',
+    isBounded: true,
+    sections: (forge) => ({ hooks: hooksOf(forge, `before_remove: ${JSON.stringify(STUCK)}\ntimeout_ms: 600000`) }),
+    act: merged,
+    cut: { running: '0', writes: 'remove-workspace' },
+  },
+  {
+    what: 'the hook after a run',
+    sections: () => ({ hooks: `after_run: ${JSON.stringify(STUCK)}\ntimeout_ms: 600000` }),
+    cut: { running: '1' },
+  },
+];
+
+function trackerOf({ kind, front, project, states }: Forge, more: string): string {
+  return `kind: ${kind}\nendpoint: ${front.url}\nproject: ${project}\napi_key: $REACTION_TOKEN\n${states}\n${more}`;
+}
+
+function hooksOf({ front }: Forge, more: string): string {
+  return `after_run: mkdir -p .foray && curl --silent --fail --data '' ${front.url}/-/work > .foray/scm.json\n${more}`;
+}
+
+describe('a stop while something hangs for good ends at the ceiling, and says what it cut off', () => {
+  it.concurrent.for(HANGS.filter(({ isBounded }) => FULL || isBounded))('$what', { timeout: 120_000 }, async (row, test) => {
+    const scene = await openScene('nsproject', test);
+    const { forge } = scene;
+    const reached = row.request ? forge.front.answerNext(row.request(forge), hang()) : isStuck(scene);
+    const sections = { agent: AGENT, ...row.sections?.(forge) };
+    const daemon = await (row.act ? scene.begin(sections) : scene.start(sections));
+    row.act?.(forge);
+    await reached;
+
+    const begin = performance.now();
+    const { code, records, stderr } = await daemon.stop();
+    const tookMs = performance.now() - begin;
+    expect(records.filter(({ msg }) => msg === CUT)).toMatchObject([row.cut]);
+    expect(tookMs).toBeGreaterThan(CEILING_MS - 100);
+    expect(tookMs).toBeLessThan(CEILING_MS + CLOSING_MS + LATE_MS);
+    expect(code).toBe(0);
+    expect(stderr).not.toContain('    at ');
+  });
+});
+
+async function isStuck({ ground }: Scene): Promise<void> {
+  const look = () =>
+    ground.read('stuck').then(
+      () => true,
+      () => false,
+    );
+  await eventually(look, Boolean, 'the hook');
+}
 
 /** Ignores every polite word. */
 const STUBBORN = `#!/bin/sh
@@ -30,10 +150,10 @@ async function startSilent(): Promise<{ url: string; heard(): boolean; close(): 
   return { url, heard: () => heard, close: () => void (server.closeAllConnections(), server.close()) };
 }
 
-it.runIf(FULL)('a stop ends although nothing answers: tracker, agent, hook, receiver, collector, reader', async (test) => {
+it.runIf(FULL)('a stop waits for no read, agent, hook before a run, receiver, collector or reader', async (test) => {
   const ground = await createPlayground();
   const stage = await buildStage('nsproject', ground);
-  const { proxy } = remoteOf(stage);
+  const { proxy, isWrite } = remoteOf(stage);
   const [receiver, collector] = [await startSilent(), await startSilent()];
   test.onTestFinished(async () => {
     receiver.close();
@@ -68,14 +188,20 @@ timeout_ms: 600000`;
       file,
     );
   await eventually(receiver.heard, Boolean, 'the message to the receiver');
+  const before = proxy.requests.length;
   proxy.shut(hang());
+  await eventually(
+    () => proxy.requests.length,
+    (count) => count > before,
+    'a read that hangs',
+  );
 
   const begin = performance.now();
-  const { code, stderr } = await daemon.stop();
+  const { code, records, stderr } = await daemon.stop();
   const tookMs = performance.now() - begin;
-  const [cut] = parseRecords(stderr).filter(({ msg }) => msg === 'stopping without what did not end in time');
-  expect(cut).toMatchObject({ writes: 'write-out' });
-  expect(tookMs).toBeLessThan(GRACE_MS + 10_000 + CLOSING_MS + LATE_MS);
+  expect(proxy.requests.slice(before).filter(isWrite)).toEqual([]);
+  expect(records.filter(({ msg }) => msg === CUT)).toEqual([]);
+  expect(tookMs).toBeLessThan(CEILING_MS + CLOSING_MS);
   expect(code).toBe(0);
   expect(stderr).not.toContain('    at ');
   reader.destroy();
