@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
 import { notifications } from './notification-scenario.ts';
+import { anotherTracker, reload } from './reload-scenario.ts';
 import { deliveryScenario } from './delivery-scenario.ts';
 import { buildForge, FORGE_KINDS, forgeEnv, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
 
@@ -192,39 +192,12 @@ async function openMerge(cli: string, kind: string, firstChecks: 'green' | 'red'
   }
 }
 
-/** An edit of the workflow file while an issue runs. */
-const reload: Scenario = {
-  name: 'reload',
-  async open(cli) {
-    const ground = await createPlayground({ cli });
-    await ground.write('WORKFLOW.md', fileWorkflow({ mock: 'turn_delay_ms: 300', agent: 'kind: mock\nmax_turns: 1' }));
-    await ground.writeIssues([ISSUE]);
-    const stateOf = async (at: number) => (await ground.readIssues())[at]?.['state'];
-    return {
-      ground,
-      env: {},
-      async play() {
-        await new Promise((resolve) => setTimeout(resolve, 700));
-        const edited = fileWorkflow({ mock: 'turn_delay_ms: 1', agent: 'kind: mock\nmax_turns: 1' }, 'Edited.');
-        // As editors save: a daemon that starts meanwhile finds the old file or the new one, never half of it.
-        await rename(await ground.write('WORKFLOW.next', edited), ground.path('WORKFLOW.md'));
-        await eventually(
-          () => stateOf(0),
-          (state) => state === 'review',
-          'the handoff',
-        );
-      },
-      faults: async () => ((await stateOf(0)) === 'review' ? [] : ['the issue was not handed off']),
-      close: () => ground.cleanup(),
-    };
-  },
-};
-
 export const SCENARIOS: readonly Scenario[] = [
   life,
   ...FORGE_KINDS.map(mergeOn),
   ...FORGE_KINDS.map(reactionOn),
   reload,
+  anotherTracker,
   ...FORGE_KINDS.map((kind) => deliveryScenario(kind, ['after opening the request'])),
   notifications,
 ];

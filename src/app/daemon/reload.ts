@@ -11,6 +11,7 @@ import type { Settings } from '../../domain/model/settings.ts';
 import type { NoticeBus } from '../../ports/events.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Store } from '../../ports/store.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
 import { buildAdapters, type BuiltAdapters } from '../adapters/build-adapters.ts';
 import type { AdapterDeps } from '../adapters/adapter-deps.ts';
 import { whileTold } from '../adapters/check-tracker.ts';
@@ -96,15 +97,18 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
     applied = null;
     trying = new AbortController();
     const signal = AbortSignal.any([stopped, trying.signal]);
+    crashPoint('after reading the edit');
     try {
       const workflow = requireGood(loaded);
       const built = await knownAs(await buildAdapters(workflow, deps.adapterDeps, current), deps.store);
-      const next = await whileTold(built.tracker, tellWait, () => prove(built, signal));
+      const next = await whileTold(built.tracker, tellWait, () => prove(built, current, deps.store, signal));
       // The tracker may have taken its time: what was written meanwhile is tried instead, once it stays as it is.
       isUntried = (await readWorkflowFile(path, deps.env)).fingerprint !== loaded.fingerprint;
       if (isUntried) return;
       warnOfRestart(keysForNextStart(current, next, first), deps.logger);
+      crashPoint('before the edit is in force');
       await onGood(next, workflow);
+      crashPoint('after the edit is in force');
       current = next;
       applied = loaded.fingerprint;
       told = '';
@@ -115,12 +119,6 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
     } catch (error) {
       if (!signal.aborted) reject(error, loaded);
     }
-  }
-
-  /** Its tracker answers, and says which project it is. */
-  async function prove(built: BuiltAdapters, signal: AbortSignal): Promise<BuiltAdapters> {
-    if (built.tracker !== current.tracker) await built.tracker.preflight?.(signal, { mustAnswer: true });
-    return settleIdentity(built, deps.store, signal);
   }
 
   /** Not of one that was told to be rejected: its cause says more. */
@@ -144,6 +142,20 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
       told = '';
     },
   };
+}
+
+/** Its tracker answers, and says which project it is. */
+async function prove(
+  built: BuiltAdapters,
+  current: BuiltAdapters,
+  store: ReloadDeps['store'],
+  signal: AbortSignal,
+): Promise<BuiltAdapters> {
+  crashPoint('before proving the edit');
+  if (built.tracker !== current.tracker) await built.tracker.preflight?.(signal, { mustAnswer: true });
+  const proved = await settleIdentity(built, store, signal);
+  crashPoint('after proving the edit');
+  return proved;
 }
 
 /** Time may heal it, without anybody touching the file. */

@@ -1,4 +1,5 @@
 import { identityOf } from '../../config/identity.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
 import type { ProviderFacts } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Store, TrackerNames } from '../../ports/store.ts';
@@ -28,7 +29,9 @@ export async function settleIdentity(
   if (project === null || project.id === null) return told;
   const { kind, endpoint } = built.configured.tracker;
   const { names } = built.workflow;
+  crashPoint('before naming the tracker');
   const identity = await store.nameTracker(`${identityOf(kind, endpoint, project.id)} (id)`, names.identity);
+  crashPoint('after naming the tracker');
   return renamed(told, { ...names, identity });
 }
 

@@ -2,6 +2,7 @@ import { isRetired } from '../../domain/decide.ts';
 import type { Event, EventNamed } from '../../domain/model/event.ts';
 import type { Notice } from '../../domain/model/notice.ts';
 import { addTotals, NO_TOTALS, type State, type Totals } from '../../domain/model/state.ts';
+import { crashPoint } from '../../lib/crash-point.ts';
 import type { Loop } from '../../orchestrator/loop.ts';
 import type { ForeignRecords, Store } from '../../ports/store.ts';
 import { saysTheSame, type BuiltAdapters } from '../adapters/build-adapters.ts';
@@ -179,8 +180,10 @@ function createOpening(
   let foreign: readonly ForeignRecords[] = [];
   return {
     async open(adapters) {
-      foreign = await deps.store.enter(adapters.workflow.names);
       opened += 1;
+      crashPoint(`before entering tracker ${opened}`);
+      foreign = await deps.store.enter(adapters.workflow.names);
+      crashPoint(`after entering tracker ${opened}`);
       const instance = `${deps.instance}${opened > 1 ? `t${opened}` : ''}`;
       const startedAt = roster.active?.loop.state().startedAt ?? processStart(deps.clock);
       return openWatchedTracker(adapters, deps, { ...context, instance, startedAt });
