@@ -20,6 +20,7 @@ function step(db: Sqlite, version: number, sql: string, now: number): void {
   db.transaction(() => {
     db.exec('CREATE TABLE IF NOT EXISTS schema_migrations (version INTEGER PRIMARY KEY, applied_at REAL NOT NULL) STRICT');
     db.exec(sql);
+    crashPoint(`within migration ${version}`);
     db.run('INSERT INTO schema_migrations (version, applied_at) VALUES (?, ?)', version, now);
     crashPoint(`before committing migration ${version}`);
   });
