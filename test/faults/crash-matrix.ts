@@ -9,8 +9,8 @@ import { buildForge, FORGE_KINDS, forgeEnv, forgeWorkflow, reactionsOf } from '.
 /** A scenario that a daemon lives through, from its start to its end, and what must be true afterwards. */
 export interface Scenario {
   readonly name: string;
-  /** Its own steps for the whole suite, instead of those that all share. */
-  readonly bounded?: readonly string[];
+  /** The steps that the whole suite kills at, each of which must be met; none for a scenario of the full run alone. */
+  readonly bounded: readonly string[];
   open(cli: string): Promise<OpenScenario>;
 }
 
@@ -38,15 +38,18 @@ export async function stepsOf(scenario: Scenario, cli: string): Promise<readonly
     const passed = opened.ground.path('steps');
     const daemon = await opened.ground.start(['--port', '0'], { env: { ...opened.env, FORAY_TEST_STEPS: passed } });
     await opened.play();
+    await delay(LAST_STEPS_MS / 4);
+    // Not those of its end, which no kill can meet.
+    const steps = readFileSync(passed, 'utf8').trim().split('\n');
     await daemon.stop();
-    return [...new Set(readFileSync(passed, 'utf8').trim().split('\n'))];
+    return [...new Set(steps)];
   } finally {
     await opened.close();
   }
 }
 
 /** What is seen at the end of a scenario is not the daemon's last step yet. */
-const LAST_STEPS_MS = 2_000;
+const LAST_STEPS_MS = 4_000;
 
 /** The same scenario with a kill -9 at the step, then a daemon that takes over. */
 export async function crashAt(step: string, scenario: Scenario, cli: string): Promise<CrashOutcome> {
@@ -75,6 +78,23 @@ export async function crashAt(step: string, scenario: Scenario, cli: string): Pr
   }
 }
 
+/**
+ * Steps that no kill met and should have. Which writes are stored together is chance: a unit of work of the first walk may
+ * not come again, as long as a kill met each kind of its writes in another one.
+ */
+export function unexpectedlyMissed(outcomes: readonly CrashOutcome[]): readonly string[] {
+  const stepsThat = (crashed: boolean): readonly string[] =>
+    outcomes.filter((outcome) => outcome.crashed === crashed).map(({ step }) => step);
+  const met = new Set(stepsThat(true).flatMap(writesOf));
+  return stepsThat(false).filter((step) => writesOf(step).length === 0 || writesOf(step).some((write) => !met.has(write)));
+}
+
+/** With the moment: `before claim`. */
+function writesOf(step: string): readonly string[] {
+  const [, moment, writes] = /^(before|after) storing (.+)$/.exec(step) ?? [];
+  return writes?.split('+').map((write) => `${moment} ${write}`) ?? [];
+}
+
 /** A row of the table of step x outcome. */
 export function formatOutcome(scenario: string, { step, crashed, faults }: CrashOutcome): string {
   const reached = crashed ? 'killed, taken over, nothing lost or doubled' : 'not reached';
@@ -86,6 +106,7 @@ const ISSUE = { id: '1', identifier: 'A-1', title: 'First', state: 'todo' };
 /** Dispatch, a failed turn, the retry, another turn, comments, handoff, and the cleanup after people finished it. */
 const life: Scenario = {
   name: 'life',
+  bounded: ['within migration 1', 'before hand-off', 'answered by handoff-answered'],
   async open(cli) {
     const ground = await createPlayground({ cli });
     const tracker =
@@ -136,7 +157,8 @@ const mergeOn = (kind: string): Scenario => mergeScenario(`merge ${kind}`, kind,
 const reactionOn = (kind: string): Scenario => mergeScenario(`reaction ${kind}`, kind, 'red');
 
 function mergeScenario(name: string, kind: string, firstChecks: 'green' | 'red'): Scenario {
-  return { name, open: (cli) => openMerge(cli, kind, firstChecks) };
+  const isBounded = kind === 'nsproject' && firstChecks === 'green';
+  return { name, bounded: isBounded ? ['answered by merge-answered'] : [], open: (cli) => openMerge(cli, kind, firstChecks) };
 }
 
 async function openMerge(cli: string, kind: string, firstChecks: 'green' | 'red'): Promise<OpenScenario> {

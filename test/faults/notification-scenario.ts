@@ -3,7 +3,7 @@ import { empty, startServer } from '../support/http-server.ts';
 import type { OpenScenario, Scenario } from './crash-matrix.ts';
 
 /** A failure and a handoff are told to a receiver that is down at first. */
-export const notifications: Scenario = { name: 'notifications', open };
+export const notifications: Scenario = { name: 'notifications', bounded: [], open };
 
 async function open(cli: string): Promise<OpenScenario> {
   const ground = await createPlayground({ cli });
