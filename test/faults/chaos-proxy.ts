@@ -2,9 +2,10 @@ import { createServer, request, type IncomingMessage, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createChance, type Chance } from '../support/random.ts';
+import { isJson, SPOIL } from './spoiled-answers.ts';
 
-/** What a network does to answers. */
-export const MISCHIEF = ['delay', 'cut', 'duplicate', 'reorder', 'corrupt', 'throttle'] as const;
+/** What a network does to answers; each has its turn. */
+const MISCHIEF = ['delay', 'cut', 'duplicate', 'lose', 'reorder', 'corrupt', 'garble', 'throttle'] as const;
 export type Mischief = (typeof MISCHIEF)[number];
 
 export interface ChaosProxy {
@@ -21,24 +22,27 @@ export interface ChaosProxy {
 /** A proxy between a daemon and its remote that spoils some answers; the same seed spoils the same way. */
 export async function startChaos(target: string, options: { seed: number }): Promise<ChaosProxy> {
   const chance = createChance(options.seed);
-  const done: Record<Mischief, number> = { delay: 0, cut: 0, duplicate: 0, reorder: 0, corrupt: 0, throttle: 0 };
+  const done = Object.fromEntries(MISCHIEF.map((name) => [name, 0])) as Record<Mischief, number>;
+  const turns = createTurns(chance);
   let rate = 0;
   let held: (() => void) | null = null;
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const mischief = chance.happens(rate) ? chance.pick(MISCHIEF) : null;
-    if (mischief) done[mischief] += 1;
+    const isSpoiled = chance.happens(rate);
     const body = await bytesOf(incoming);
-    const reads = incoming.method === 'GET';
-    // A request that is repeated on its way: only reads, a proxy does not repeat writes.
-    if (mischief === 'duplicate' && reads) await forward(target, incoming, body).catch(() => null);
     const answer = relinked(await forward(target, incoming, body));
+    const mischief = isSpoiled ? turns.next(possible(isRead(incoming, body), answer)) : null;
+    if (mischief) done[mischief] += 1;
+    // A request that is repeated on its way: only reads, a proxy does not repeat writes.
+    if (mischief === 'duplicate') await forward(target, incoming, body).catch(() => null);
     if (mischief === 'delay') await delay(50 + chance.below(400));
     if (mischief === 'reorder') await untilNext();
     release();
+    // What was written is there, and nobody hears of it: whoever asked asks again.
+    if (mischief === 'lose') return void outgoing.destroy();
     if (mischief === 'cut') return cut(outgoing, answer, chance);
     if (mischief === 'throttle') return throttle(outgoing, answer);
-    const bytes = mischief === 'corrupt' ? corrupted(answer.body, chance) : answer.body;
+    const bytes = mischief === 'corrupt' || mischief === 'garble' ? SPOIL[mischief](answer.body, chance) : answer.body;
     outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': bytes.length });
     outgoing.end(bytes);
   }
@@ -77,6 +81,50 @@ export async function startChaos(target: string, options: { seed: number }): Pro
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+interface Turns {
+  /** The one of these whose turn it has been for longest, or null. */
+  next(possible: ReadonlySet<Mischief>): Mischief | null;
+}
+
+/** One after the other, in an order of chance, so that each is done however few answers there are. */
+function createTurns(chance: Chance): Turns {
+  let waiting: readonly Mischief[] = [];
+  return {
+    next(possible) {
+      if (!waiting.some((name) => possible.has(name)))
+        waiting = [
+          ...waiting,
+          ...MISCHIEF.map((name) => ({ name, at: chance.below(1_000) }))
+            .toSorted((a, b) => a.at - b.at)
+            .map(({ name }) => name),
+        ];
+      const found = waiting.find((name) => possible.has(name)) ?? null;
+      if (found !== null) waiting = waiting.toSpliced(waiting.indexOf(found), 1);
+      return found;
+    },
+  };
+}
+
+/** What can be done to an answer at all. */
+function possible(read: boolean, { body }: Answer): ReadonlySet<Mischief> {
+  const left = MISCHIEF.filter((name) => {
+    if (name === 'duplicate') return read;
+    if (name === 'lose') return !read;
+    if (name === 'garble') return isJson(body);
+    return (name !== 'corrupt' && name !== 'throttle') || body.length > 0;
+  });
+  return new Set(left);
+}
+
+/** By the words of the vendors: some reads are sent by POST, as queries of GraphQL, searches and fetches of git are. */
+function isRead({ method, url = '' }: IncomingMessage, body: Buffer): boolean {
+  if (method === 'GET' || method === 'HEAD') return true;
+  if (method !== 'POST') return false;
+  const path = url.split('?')[0] ?? '';
+  if (/\/(?:search(?:\/jql)?|git-upload-pack)$/.test(path)) return true;
+  return path.endsWith('/graphql') && !/"query":\s*"\s*mutation/.test(body.toString('utf8'));
 }
 
 interface Answer {
@@ -124,13 +172,4 @@ async function throttle(outgoing: ServerResponse, { status, headers, body }: Ans
     await delay(20);
   }
   outgoing.end();
-}
-
-/** Some bytes are not what they were: the answer is no JSON any more. */
-function corrupted(body: Buffer, chance: Chance): Buffer {
-  const bytes = Buffer.from(body);
-  if (bytes.length === 0) return bytes;
-  bytes[0] = 0xff;
-  for (let count = 0; count < 3; count += 1) bytes[chance.below(bytes.length)] = chance.below(256);
-  return bytes;
 }
