@@ -1,9 +1,10 @@
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow, type RunningDaemon } from '../support/daemon.ts';
+import { MAX_CONNECTIONS } from '../../src/server/http/connections.ts';
 import { sampleAnswers, startBareServer } from '../support/bare-server.ts';
 import { sendAtRate, type LoadOutcome } from './request-load.ts';
 
@@ -46,17 +47,23 @@ describe.runIf(FULL)('a busy day', { timeout: 600_000 }, () => {
     const daemon = await ground.start();
     const running = async () => ((await daemon.json('/api/v1/state'))['counts'] as { running: number }).running;
     while ((await running()) < SESSIONS) await delay(500);
-    const streams = Array.from({ length: STREAMS }, () => get(`${daemon.url}${DASHBOARD_STREAM}`, (answer) => answer.resume()));
-    for (const stream of streams) stream.on('error', () => {});
+    const streams = await Promise.all(Array.from({ length: STREAMS }, () => openStream(daemon)));
+    expect(streams.map(({ statusCode }) => statusCode)).toEqual(streams.map(() => 200));
     sockets.push(...(await openIdle(daemon)));
+    const open = (): number => sockets.filter((socket) => !socket.destroyed).length;
+    // Those idle longest made room for others.
+    await eventually(open, (count) => count <= MAX_CONNECTIONS - STREAMS, 'the end of the other idle ones');
     const [before, cpuBefore] = [residentMb(daemon.pid), processorMs(daemon.pid)];
     const load = await sendAtRate(daemon.url, { perSecond: PER_SECOND, seconds: SECONDS, connections: 64, routeOf });
     const [after, cpuAfter] = [residentMb(daemon.pid), processorMs(daemon.pid)];
-    const open = sockets.filter((socket) => !socket.destroyed).length;
     console.log(`${load.sent} of ${PER_SECOND * SECONDS} requests sent in ${SECONDS} s: ${told(load, cpuAfter - cpuBefore)}`);
-    console.log(`${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after; ${open} connections still open`);
+    console.log(
+      `${before.toFixed(0)} MB before, ${after.toFixed(0)} MB after; ${open()} idle connections and ${streams.filter(isOpen).length} streams still open`,
+    );
     console.log(`a bare server, asked by the same sender for ${BARE_SECONDS} s: ${await askBare(daemon.url)}`);
     expect(load.failed).toBe(0);
+    expect(load.resent).toBeLessThanOrEqual(load.sent / 10_000);
+    expect(streams.filter(isOpen)).toHaveLength(STREAMS);
     expect(load.answered).toBeGreaterThanOrEqual(LEAST_PER_SECOND * SECONDS);
     expect(after - before).toBeLessThan(200);
     expect(await running()).toBe(SESSIONS);
@@ -71,9 +78,9 @@ describe.runIf(FULL)('a busy day', { timeout: 600_000 }, () => {
   });
 });
 
-function told({ answered, failed, senderBusy, medianMs, p99Ms }: LoadOutcome, processorTimeMs: number): string {
+function told({ answered, failed, resent, senderBusy, medianMs, p99Ms }: LoadOutcome, processorTimeMs: number): string {
   return (
-    `${answered} answered, ${failed} failed, sender busy ${(senderBusy * 100).toFixed(0)} %, half within ${medianMs.toFixed(1)} ms, ` +
+    `${answered} answered, ${failed} failed, ${resent} sent again, sender busy ${(senderBusy * 100).toFixed(0)} %, half within ${medianMs.toFixed(1)} ms, ` +
     `99 % within ${p99Ms.toFixed(1)} ms, ${(processorTimeMs / answered).toFixed(3)} ms of processor time each`
   );
 }
@@ -88,6 +95,20 @@ async function askBare(url: string): Promise<string> {
   const cost = processorMs(child.pid ?? 0) - begin;
   child.kill();
   return told(load, cost);
+}
+
+/** Its events are read and dropped. */
+function openStream({ url }: RunningDaemon): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(`${url}${DASHBOARD_STREAM}`, (answer) => {
+      answer.on('error', () => {}).resume();
+      resolve(answer);
+    }).on('error', reject);
+  });
+}
+
+function isOpen(stream: IncomingMessage): boolean {
+  return !stream.destroyed && !stream.readableEnded;
 }
 
 /** All of them have got through before the requests begin: while thousands knock at once, everybody waits. */

@@ -12,6 +12,8 @@ export interface LoadOutcome {
   readonly sent: number;
   readonly answered: number;
   readonly failed: number;
+  /** Requests that the server closed the connection upon without a word, which were sent once more. */
+  readonly resent: number;
   readonly medianMs: number;
   readonly p99Ms: number;
   /** Share of the time that the sender itself was busy: near 1, it is the sender that was measured. */
@@ -29,14 +31,18 @@ export async function sendAtRate(url: string, options: LoadOptions): Promise<Loa
   const { hostname, port, host } = new URL(url);
   const idle: Connection[] = [];
   const took: number[] = [];
-  let [sent, failed] = [0, 0];
+  let [sent, failed, resent] = [0, 0, 0];
   const connections = await Promise.all(
     Array.from({ length: options.connections }, () =>
-      openConnection({ hostname, port: Number(port) }, (connection, ok, ms) => {
-        took.push(ms);
-        if (!ok) failed += 1;
-        idle.push(connection);
-      }),
+      openConnection(
+        { hostname, port: Number(port) },
+        (connection, ok, ms) => {
+          took.push(ms);
+          if (!ok) failed += 1;
+          idle.push(connection);
+        },
+        () => (resent += 1),
+      ),
     ),
   );
   idle.push(...connections);
@@ -62,7 +68,7 @@ export async function sendAtRate(url: string, options: LoadOptions): Promise<Loa
   const sorted = took.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
   const lost = failed + sent - took.length;
-  return { sent, answered: took.length - failed, failed: lost, medianMs: at(0.5), p99Ms: at(0.99), senderBusy };
+  return { sent, answered: took.length - failed, failed: lost, resent, medianMs: at(0.5), p99Ms: at(0.99), senderBusy };
 }
 
 interface Connection {
@@ -73,7 +79,7 @@ interface Connection {
 type Answered = (connection: Connection, ok: boolean, ms: number) => void;
 
 /** One request at a time, over a connection that is opened again when the server closed it between two requests. */
-async function openConnection(to: Address, answered: Answered): Promise<Connection> {
+async function openConnection(to: Address, answered: Answered, onResent: () => void): Promise<Connection> {
   let sentAt = 0;
   let waiting: string | null = null;
   let isOver = false;
@@ -105,7 +111,9 @@ async function openConnection(to: Address, answered: Answered): Promise<Connecti
     fresh.on('data', (chunk: Buffer) => reader.take(chunk));
     fresh.once('close', () => {
       // As any client does: a request that got no answer at all is sent again on a new connection.
-      if (!isOver && waiting !== null && !reader.hasBegun()) socket = open();
+      if (isOver || waiting === null || reader.hasBegun()) return;
+      onResent();
+      socket = open();
     });
     return fresh;
   }
