@@ -4,7 +4,7 @@ import { createPlayground, eventually, fileWorkflow, type Playground } from '../
 import { notifications } from './notification-scenario.ts';
 import { anotherTracker, reload } from './reload-scenario.ts';
 import { deliveryScenario } from './delivery-scenario.ts';
-import { buildForge, FORGE_KINDS, forgeEnv, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
+import { buildForge, FORGE_KINDS, forgeEnv, forgeTracker, forgeWorkflow, reactionsOf } from '../e2e/reactions/forge.ts';
 
 /** A scenario that a daemon lives through, from its start to its end, and what must be true afterwards. */
 export interface Scenario {
@@ -165,7 +165,10 @@ async function openMerge(cli: string, kind: string, firstChecks: 'green' | 'red'
   const ground = await createPlayground({ cli });
   const forge = await buildForge(kind);
   const id = forge.addIssue('Fix it');
-  await ground.write('WORKFLOW.md', forgeWorkflow(forge, { reactions: reactionsOf(kind) }));
+  await ground.write(
+    'WORKFLOW.md',
+    forgeWorkflow(forge, { tracker: forgeTracker(forge, 'comments: { on_completion: true }'), reactions: reactionsOf(kind) }),
+  );
   // A run that is taken up again pushes another head, which people look at anew.
   const seen = new Set<string>();
   const review = (): boolean => {
@@ -190,12 +193,21 @@ async function openMerge(cli: string, kind: string, firstChecks: 'green' | 'red'
         (state) => /done|closed/.test(state),
         'the completion',
       );
+      await eventually(
+        () => forge.issueOf(id).labels.join(),
+        (labels) => labels === 'done',
+        'the label of its last state alone',
+      );
+      await eventually(() => forge.issueOf(id).comments.length, Boolean, 'the comment');
     },
     async faults() {
       const merges = forge.merges().length;
+      const { comments, labels } = forge.issueOf(id);
       const mended = firstChecks === 'green' || seen.size > 1;
       return [
         ...(merges === 1 ? [] : [`${merges} merges were asked for`]),
+        ...(comments.length === 1 ? [] : [`${comments.length} comments instead of one`]),
+        ...(labels.join() === 'done' ? [] : [`the issue ended with the labels ${labels.join()}`]),
         ...(mended ? [] : ['the failed checks were never mended']),
       ];
     },

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createPlayground, eventually } from '../support/daemon.ts';
 import { hang } from '../support/http-server.ts';
 import type { Matcher } from '../e2e/reactions/front.ts';
-import type { Forge } from '../e2e/reactions/forge.ts';
+import { forgeHooks, forgeTracker, type Forge } from '../e2e/reactions/forge.ts';
 import { openScene, type Scene } from '../e2e/reactions/scene.ts';
 import { buildStage, remoteOf, stageWorkflow } from '../e2e/trackers/stage.ts';
 
@@ -56,7 +56,7 @@ const HANGS: readonly Hang[] = [
   },
   {
     what: 'a comment',
-    sections: (forge) => ({ tracker: trackerOf(forge, 'comments: { on_completion: true }') }),
+    sections: (forge) => ({ tracker: forgeTracker(forge, 'comments: { on_completion: true }') }),
     request: ({ is }) => is.comment,
     cut: { running: '0', writes: 'write-out' },
   },
@@ -85,7 +85,7 @@ const HANGS: readonly Hang[] = [
   {
     what: 'the hook before a workspace is removed',
     isBounded: true,
-    sections: (forge) => ({ hooks: hooksOf(forge, `before_remove: ${JSON.stringify(STUCK)}\ntimeout_ms: 600000`) }),
+    sections: (forge) => ({ hooks: forgeHooks(forge, `before_remove: ${JSON.stringify(STUCK)}\ntimeout_ms: 600000`) }),
     act: merged,
     cut: { running: '0', writes: 'remove-workspace' },
   },
@@ -95,14 +95,6 @@ const HANGS: readonly Hang[] = [
     cut: { running: '1' },
   },
 ];
-
-function trackerOf({ kind, front, project, states }: Forge, more: string): string {
-  return `kind: ${kind}\nendpoint: ${front.url}\nproject: ${project}\napi_key: $REACTION_TOKEN\n${states}\n${more}`;
-}
-
-function hooksOf({ front }: Forge, more: string): string {
-  return `after_run: mkdir -p .foray && curl --silent --fail --data '' ${front.url}/-/work > .foray/scm.json\n${more}`;
-}
 
 describe('a stop while something hangs for good ends at the ceiling, and says what it cut off', () => {
   it.concurrent.for(HANGS.filter(({ isBounded }) => FULL || isBounded))('$what', { timeout: 120_000 }, async (row, test) => {

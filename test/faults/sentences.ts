@@ -21,7 +21,24 @@ const REMOVED_WORKSPACE = 'is removed under a running agent: the run fails, its 
 const DESCRIPTORS = 'has hardly any file descriptors: it tells, lives on, and hands everything over once fewer run at once';
 const NOWHERE = 'a credential shows nowhere: log, API, pages, metrics, database, child environments, process list';
 
+const LOCKED = 'is locked for ${LOCK_MS / 1_000} s when a turn ends: nothing is lost, /livez answers throughout';
+const READ_MEANWHILE =
+  'is read by another in one transaction for ${LOCK_MS / 1_000} s: nothing waits for that, and nothing is lost';
+const BUSY_DAY =
+  '${SESSIONS} sessions, ${STREAMS} event streams, ${IDLE} idle connections, ${PER_SECOND} requests a second for ${SECONDS} s';
+const HELD_CONNECTIONS =
+  '${STREAMS} that ask for event streams, ${IDLE} idle and ${SILENT} half-closed connections: memory is bounded, the API answers';
+const CUT_AT_STOP =
+  'at the end of its grace a stop cuts the request that hangs, and kills the hook that hangs without asking again';
+
 export const FAULTS: readonly Sentence[] = [
+  ...rows('test/faults/crash-matrix.test.ts', {
+    'a kill at every step loses nothing and does nothing twice': 'loses nothing and does nothing twice',
+    'a step that no kill met is a fault': 'a step that no kill met is a fault, unless other steps stand for what was stored',
+    'users cannot crash it so': 'the command that users run has no place to crash at',
+  }),
+  ...rows('test/faults/load.test.ts', { 'sessions, dashboards and requests of a busy day': BUSY_DAY }),
+  ...rows('test/faults/connections.test.ts', { 'connections that nobody reads or closes': HELD_CONNECTIONS }),
   ...rows('test/faults/chaos.test.ts', {
     'a proxy that delays, cuts, duplicates, reorders, corrupts and throttles; a thousand polls lose nothing':
       'loses no issue in ${POLLS} polls, and hands each over once (seed ${SEED})',
@@ -42,7 +59,8 @@ export const FAULTS: readonly Sentence[] = [
     'file descriptors exhausted': DESCRIPTORS,
     'clock jumping both ways by an hour, polls go on':
       'is set back and forward by an hour: polls go on, and no turn is ended for it',
-    'a database locked': 'is locked for ${LOCK_MS / 1_000} s when a turn ends: nothing is lost, /livez answers throughout',
+    'a database locked': LOCKED,
+    'a database read by another for long': READ_MEANWHILE,
     'a database removed under the daemon':
       'is removed under the daemon: nothing is begun that nobody would remember, and it goes on when the file is back',
     'a database replaced under the daemon': 'is %s under the daemon: that is told, and the next start tells the truth',
@@ -59,6 +77,12 @@ export const FAULTS: readonly Sentence[] = [
     'monotonic time for intervals': 'by %i ms: polls and retries keep their distance, and a turn goes on',
   }),
   ...rows('src/orchestrator/drain.test.ts', { 'drain always ends, over every effect': 'although %s never answers' }),
+  ...rows('test/faults/drain.test.ts', {
+    'each write hangs for real while the daemon stops':
+      'a stop while something hangs for good ends at the ceiling, and says what it cut off',
+    'what is not waited for': 'a stop waits for no read, agent, hook before a run, receiver, collector or reader',
+  }),
+  ...rows('src/app/daemon/stop.test.ts', { 'what hangs at a stop is ended': CUT_AT_STOP }),
 ];
 
 export const SECURITY: readonly Sentence[] = [
@@ -72,6 +96,10 @@ export const SECURITY: readonly Sentence[] = [
     'unicode and very long names': 'gives a plain file name for whatever text, and different ones for different texts',
   }),
   ...rows('src/server/access/security.test.ts', { 'Host guard': '"%s" is refused' }),
+  ...rows('test/e2e/access.test.ts', {
+    'Origin guard': 'a post of another origin is 403, whatever it asks for',
+    'content security policy': 'every answer carries a strict policy and may not be kept',
+  }),
   ...rows('src/lib/log.test.ts', { 'log injection': 'no value can begin a new record or attribute' }),
   ...rows('test/faults/secrets.test.ts', {
     'secrets absent from log, API, dashboard, database, child environments, process lists': NOWHERE,

@@ -41,6 +41,30 @@ describe('the database', { timeout: 60_000 }, () => {
     expect(stderr.match(/releasing claim/g)).toHaveLength(1);
   });
 
+  it(`is read by another in one transaction for ${LOCK_MS / 1_000} s: nothing waits for that, and nothing is lost`, async () => {
+    await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT }));
+    await ground.writeIssues([issue(1)]);
+    const daemon = await ground.start();
+    await issues.handedOff(1);
+    const reader = await openSqlite(ground.path('.foray.db'), { readOnly: true });
+    const runs = (): number => Number(reader.get('SELECT count(*) AS runs FROM runs')?.runs);
+    reader.exec('BEGIN');
+    expect(runs()).toBe(1);
+    await issues.add(2);
+    await issues.handedOff(2);
+    const slowest = await slowestAnswer(daemon, LOCK_MS);
+    // It still sees what was there when it began, and held nobody up.
+    expect(runs()).toBe(1);
+    reader.exec('COMMIT');
+    expect(runs()).toBe(2);
+    reader.close();
+    expect(slowest).toBeLessThan(SLOWEST_MS);
+    const { code, stderr } = await daemon.stop();
+    expect(code).toBe(0);
+    expect(stderr).not.toContain('the database did not take a write');
+    expect(stderr.match(/releasing claim/g)).toHaveLength(2);
+  });
+
   it('is removed under the daemon: nothing is begun that nobody would remember, and it goes on when the file is back', async () => {
     await ground.write('WORKFLOW.md', fileWorkflow({ agent: AGENT }));
     await ground.writeIssues([issue(1)]);

@@ -195,21 +195,26 @@ export function reactionsOf(kind: string, more: Readonly<Record<string, string>>
   return lines.join('\n');
 }
 
+/** What stands for the work of a run, with further lines. */
+export function forgeHooks({ front }: Forge, ...more: readonly string[]): string {
+  const work = `mkdir -p .foray && curl --silent --fail --data '' ${front.url}/-/work > .foray/scm.json`;
+  return [`after_run: ${work}`, ...more].join('\n');
+}
+
+/** The tracker block, with further lines. */
+export function forgeTracker({ kind, front, project, states }: Forge, ...more: readonly string[]): string {
+  const connection = [`kind: ${kind}`, `endpoint: ${front.url}`, `project: ${project}`, `api_key: $${TOKEN_VARIABLE}`];
+  return [...connection, states, ...more].join('\n');
+}
+
 /** A workflow whose runs leave a merge request behind at once. `sections` are added or replaced. */
 export function forgeWorkflow(forge: Forge, sections: Readonly<Record<string, string>> = {}, body?: string): string {
-  const work = `mkdir -p .foray && curl --silent --fail --data '' ${forge.front.url}/-/work > .foray/scm.json`;
   const all = {
-    tracker: [
-      `kind: ${forge.kind}`,
-      `endpoint: ${forge.front.url}`,
-      `project: ${forge.project}`,
-      `api_key: $${TOKEN_VARIABLE}`,
-      forge.states,
-    ].join('\n'),
+    tracker: forgeTracker(forge),
     polling: 'interval_ms: 1000',
     workspace: 'root: ws',
     agent: 'kind: mock\nmax_turns: 1',
-    hooks: `after_run: ${work}`,
+    hooks: forgeHooks(forge),
     reactions: reactionsOf(forge.kind),
     ...sections,
   };
