@@ -50,12 +50,12 @@ it('a step that no kill met is a fault, unless other steps stand for what was st
   const outcomes = [
     { step: 'before hand-off', crashed: false },
     { step: 'before storing claim+run', crashed: false },
-    { step: 'after storing claim', crashed: false },
+    { step: 'after storing claim+outbox', crashed: false },
     { step: 'before storing claim', crashed: true },
     { step: 'before storing run+spent', crashed: true },
   ];
   const missed = unexpectedlyMissed(outcomes.map((one) => ({ ...one, faults: [] })));
-  expect(missed).toEqual(['before hand-off', 'after storing claim']);
+  expect(missed).toEqual(['before hand-off', 'after storing claim+outbox']);
 });
 
 it('the command that users run has no place to crash at', () => {

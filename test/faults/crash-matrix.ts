@@ -80,7 +80,7 @@ export async function crashAt(step: string, scenario: Scenario, cli: string): Pr
 
 /**
  * Steps that no kill met and should have. Which writes are stored together is chance: a unit of work of the first walk may
- * not come again, as long as a kill met each kind of its writes in another one.
+ * not come again, as long as a kill met each kind of its writes in another one, before or after it was stored.
  */
 export function unexpectedlyMissed(outcomes: readonly CrashOutcome[]): readonly string[] {
   const stepsThat = (crashed: boolean): readonly string[] =>
@@ -89,10 +89,9 @@ export function unexpectedlyMissed(outcomes: readonly CrashOutcome[]): readonly 
   return stepsThat(false).filter((step) => writesOf(step).length === 0 || writesOf(step).some((write) => !met.has(write)));
 }
 
-/** With the moment: `before claim`. */
 function writesOf(step: string): readonly string[] {
-  const [, moment, writes] = /^(before|after) storing (.+)$/.exec(step) ?? [];
-  return writes?.split('+').map((write) => `${moment} ${write}`) ?? [];
+  const [, writes] = /^(?:before|after) storing (.+)$/.exec(step) ?? [];
+  return writes?.split('+') ?? [];
 }
 
 /** A row of the table of step x outcome. */
