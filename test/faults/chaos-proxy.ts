@@ -12,6 +12,8 @@ export interface ChaosProxy {
   readonly url: string;
   /** How often each was done. */
   readonly done: Readonly<Record<Mischief, number>>;
+  /** Writes, as the remote itself answered them, whoever heard of it. */
+  readonly written: readonly { readonly path: string; readonly status: number }[];
   /** From now on this share of the answers is spoiled. */
   spoil(rate: number): void;
   /** From now on everything goes through untouched. */
@@ -19,10 +21,17 @@ export interface ChaosProxy {
   close(): Promise<void>;
 }
 
+interface ChaosOptions {
+  readonly seed: number;
+  /** What is never done. */
+  readonly never?: readonly Mischief[];
+}
+
 /** A proxy between a daemon and its remote that spoils some answers; the same seed spoils the same way. */
-export async function startChaos(target: string, options: { seed: number }): Promise<ChaosProxy> {
+export async function startChaos(target: string, options: ChaosOptions): Promise<ChaosProxy> {
   const chance = createChance(options.seed);
   const done = Object.fromEntries(MISCHIEF.map((name) => [name, 0])) as Record<Mischief, number>;
+  const written: { path: string; status: number }[] = [];
   const turns = createTurns(chance);
   let rate = 0;
   let held: (() => void) | null = null;
@@ -31,7 +40,9 @@ export async function startChaos(target: string, options: { seed: number }): Pro
     const isSpoiled = chance.happens(rate);
     const body = await bytesOf(incoming);
     const answer = relinked(await forward(target, incoming, body));
-    const mischief = isSpoiled ? turns.next(possible(isRead(incoming, body), answer)) : null;
+    const read = isRead(incoming, body);
+    if (!read) written.push({ path: pathOf(incoming), status: answer.status });
+    const mischief = isSpoiled ? turns.next(possible(read, answer).filter((name) => !options.never?.includes(name))) : null;
     if (mischief) done[mischief] += 1;
     // A request that is repeated on its way: only reads, a proxy does not repeat writes.
     if (mischief === 'duplicate') await forward(target, incoming, body).catch(() => null);
@@ -74,6 +85,7 @@ export async function startChaos(target: string, options: { seed: number }): Pro
   return {
     url: address(),
     done,
+    written,
     spoil: (share) => void (rate = share),
     calm: () => void (rate = 0),
     async close() {
@@ -85,7 +97,7 @@ export async function startChaos(target: string, options: { seed: number }): Pro
 
 interface Turns {
   /** The one of these whose turn it has been for longest, or null. */
-  next(possible: ReadonlySet<Mischief>): Mischief | null;
+  next(possible: readonly Mischief[]): Mischief | null;
 }
 
 /** One after the other, in an order of chance, so that each is done however few answers there are. */
@@ -93,14 +105,14 @@ function createTurns(chance: Chance): Turns {
   let waiting: readonly Mischief[] = [];
   return {
     next(possible) {
-      if (!waiting.some((name) => possible.has(name)))
+      if (!waiting.some((name) => possible.includes(name)))
         waiting = [
           ...waiting,
           ...MISCHIEF.map((name) => ({ name, at: chance.below(1_000) }))
             .toSorted((a, b) => a.at - b.at)
             .map(({ name }) => name),
         ];
-      const found = waiting.find((name) => possible.has(name)) ?? null;
+      const found = waiting.find((name) => possible.includes(name)) ?? null;
       if (found !== null) waiting = waiting.toSpliced(waiting.indexOf(found), 1);
       return found;
     },
@@ -108,23 +120,27 @@ function createTurns(chance: Chance): Turns {
 }
 
 /** What can be done to an answer at all. */
-function possible(read: boolean, { body }: Answer): ReadonlySet<Mischief> {
-  const left = MISCHIEF.filter((name) => {
+function possible(read: boolean, { body }: Answer): readonly Mischief[] {
+  return MISCHIEF.filter((name) => {
     if (name === 'duplicate') return read;
     if (name === 'lose') return !read;
     if (name === 'garble') return isJson(body);
     return (name !== 'corrupt' && name !== 'throttle') || body.length > 0;
   });
-  return new Set(left);
 }
 
 /** By the words of the vendors: some reads are sent by POST, as queries of GraphQL, searches and fetches of git are. */
-function isRead({ method, url = '' }: IncomingMessage, body: Buffer): boolean {
+function isRead(incoming: IncomingMessage, body: Buffer): boolean {
+  const { method } = incoming;
   if (method === 'GET' || method === 'HEAD') return true;
   if (method !== 'POST') return false;
-  const path = url.split('?')[0] ?? '';
+  const path = pathOf(incoming);
   if (/\/(?:search(?:\/jql)?|git-upload-pack)$/.test(path)) return true;
   return path.endsWith('/graphql') && !/"query":\s*"\s*mutation/.test(body.toString('utf8'));
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?')[0] ?? '';
 }
 
 interface Answer {
