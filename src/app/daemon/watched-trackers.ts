@@ -7,6 +7,7 @@ import type { Loop } from '../../orchestrator/loop.ts';
 import type { ForeignRecords, Store } from '../../ports/store.ts';
 import { saysTheSame, type BuiltAdapters } from '../adapters/build-adapters.ts';
 import { processStart } from './process-start.ts';
+import { activeOf, createStates, othersOf, type Roster } from './roster.ts';
 import {
   openWatchedTracker,
   tellRetriesLeft,
@@ -100,22 +101,6 @@ export function createWatchedTrackers(deps: WatchedTrackersDeps): WatchedTracker
       for (const { loop } of all.values()) loop.kill();
     },
   };
-}
-
-/** Every tracker whose runs are not over, by identity, and the one of them that is watched. */
-interface Roster {
-  readonly all: Map<string, WatchedTracker>;
-  active: WatchedTracker | null;
-}
-
-function activeOf({ active }: Roster): WatchedTracker {
-  if (active === null) throw new Error('no tracker is watched yet');
-  return active;
-}
-
-/** Those that were watched before. */
-function othersOf({ all, active }: Roster): readonly WatchedTracker[] {
-  return [...all.values()].filter((tracker) => tracker !== active);
 }
 
 interface Elsewhere {
@@ -241,13 +226,3 @@ function comeBack({ loop }: WatchedTracker, before: WatchedTracker | null, edit:
 }
 
 type Edit = Pick<EventNamed<'settings-changed'>, 'settings' | 'isSame'>;
-
-/** The states of all trackers; the same list as long as none of them changed. */
-function createStates(roster: Roster): () => readonly State[] {
-  let seen: readonly State[] = [];
-  return () => {
-    const states = [activeOf(roster), ...othersOf(roster)].map(({ loop }) => loop.state());
-    if (states.length !== seen.length || states.some((state, index) => state !== seen[index])) seen = states;
-    return seen;
-  };
-}

@@ -1,18 +1,8 @@
 /** Every kind of fault there is. */
 export type FaultKind = TrackerErrorKind | AgentErrorKind | OtherErrorKind;
 
-/** What went wrong with a tracker, in the words of the specification. */
-export type TrackerErrorKind =
-  | 'tracker_auth_error'
-  | 'tracker_payload_error'
-  | 'tracker_not_found'
-  | 'tracker_api_error'
-  | 'tracker_transport_error'
-  | 'tracker_missing_end_cursor'
-  | 'missing_tracker_project';
-
-/** Which kinds may heal by themselves, so that trying again soon makes sense. */
-export const TRACKER_ERROR_RETRYABLE: Readonly<Record<TrackerErrorKind, boolean>> = {
+/** What went wrong with a tracker, in the words of the specification; whether it may heal by itself, so that trying again soon makes sense. */
+export const TRACKER_ERROR_RETRYABLE = {
   tracker_auth_error: false,
   tracker_payload_error: false,
   tracker_not_found: false,
@@ -20,7 +10,8 @@ export const TRACKER_ERROR_RETRYABLE: Readonly<Record<TrackerErrorKind, boolean>
   tracker_transport_error: true,
   tracker_missing_end_cursor: true,
   missing_tracker_project: false,
-};
+} as const satisfies Readonly<Record<string, boolean>>;
+export type TrackerErrorKind = keyof typeof TRACKER_ERROR_RETRYABLE;
 
 export function isTrackerErrorKind(kind: string): kind is TrackerErrorKind {
   return Object.hasOwn(TRACKER_ERROR_RETRYABLE, kind);
@@ -95,26 +86,10 @@ export class TrackerError extends Error {
   }
 }
 
-/** What went wrong with an agent. The class decides what happens next, see AGENT_ERROR_CONSEQUENCE. */
-export type AgentErrorKind =
-  | 'agent_not_found'
-  | 'agent_not_logged_in'
-  | 'agent_usage_limit'
-  | 'agent_refused'
-  | 'agent_needs_person'
-  | 'agent_protocol_error'
-  | 'agent_exited'
-  | 'agent_did_nothing'
-  | 'verification_failed'
-  | 'agent_no_evidence'
-  | 'turn_failed'
-  | 'turn_timeout'
-  | 'turn_stalled'
-  | 'turn_cancelled';
-
 export type Consequence = 'back-off' | 'back-off-at-cap' | 'pause-agent' | 'park';
 
-export const AGENT_ERROR_CONSEQUENCE: Readonly<Record<AgentErrorKind, Consequence>> = {
+/** What went wrong with an agent, and what happens next. */
+export const AGENT_ERROR_CONSEQUENCE = {
   agent_not_found: 'back-off-at-cap',
   agent_not_logged_in: 'back-off-at-cap',
   agent_usage_limit: 'pause-agent',
@@ -129,7 +104,8 @@ export const AGENT_ERROR_CONSEQUENCE: Readonly<Record<AgentErrorKind, Consequenc
   turn_timeout: 'back-off',
   turn_stalled: 'back-off',
   turn_cancelled: 'back-off',
-};
+} as const satisfies Readonly<Record<string, Consequence>>;
+export type AgentErrorKind = keyof typeof AGENT_ERROR_CONSEQUENCE;
 
 export function isAgentErrorKind(kind: string): kind is AgentErrorKind {
   return Object.hasOwn(AGENT_ERROR_CONSEQUENCE, kind);

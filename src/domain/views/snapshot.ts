@@ -1,7 +1,6 @@
 import { addTokens, type TokenUsage } from '../model/agent-event.ts';
 import { earliestDue, type AgentPause, type Parked, type WaitingClaim } from '../model/claim.ts';
 import { personFor } from '../reactions/escalation.ts';
-
 import { waitingHold } from '../rules/eligibility.ts';
 import { globalSlots } from '../rules/slots.ts';
 import { isNotification, type NotificationTarget } from '../model/notification.ts';
