@@ -42,7 +42,7 @@ async function ranksOf(issues: readonly Issue[], before: LastPoll): Promise<read
       ranks.push(at < 0 ? rankOf(issue) : (last[at] as Rank));
     }
     if (at >= 0) walked = at + 1;
-    if (index % PAUSE_AFTER === PAUSE_AFTER - 1) await breathe();
+    if (index % PAUSE_AFTER === PAUSE_AFTER - 1) await yieldToEventLoop();
   }
   return ranks ?? (issues.length === last.length ? last : last.slice(0, issues.length));
 }
@@ -55,7 +55,7 @@ async function placesOf(ranks: readonly Rank[]): Promise<readonly number[] | nul
   for (let start = 0; start < ranks.length; start += CANDIDATES_PER_SLICE) {
     const length = Math.min(CANDIDATES_PER_SLICE, ranks.length - start);
     runs.push(Array.from({ length }, (_, index) => start + index).sort(compare));
-    if (ranks.length > CANDIDATES_PER_SLICE) await breathe();
+    if (ranks.length > CANDIDATES_PER_SLICE) await yieldToEventLoop();
   }
   while (runs.length > 1) runs = await mergePairs(runs, compare);
   return runs[0] ?? null;
@@ -64,7 +64,7 @@ async function placesOf(ranks: readonly Rank[]): Promise<readonly number[] | nul
 async function isInOrder(ranks: readonly Rank[]): Promise<boolean> {
   for (let index = 1; index < ranks.length; index += 1) {
     if (compareRanks(ranks[index - 1] as Rank, ranks[index] as Rank) > 0) return false;
-    if (index % PAUSE_AFTER === 0) await breathe();
+    if (index % PAUSE_AFTER === 0) await yieldToEventLoop();
   }
   return true;
 }
@@ -88,13 +88,13 @@ async function merge(left: readonly number[], right: readonly number[], compare:
     merged.push((isLeft ? first : second) as number);
     if (isLeft) a += 1;
     else b += 1;
-    if (merged.length % PAUSE_AFTER === 0) await breathe();
+    if (merged.length % PAUSE_AFTER === 0) await yieldToEventLoop();
   }
   return merged;
 }
 
 const PAUSE_AFTER = 4 * CANDIDATES_PER_SLICE;
 
-function breathe(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -143,7 +143,7 @@ export interface RunQueue {
 }
 
 /** The worker's side. */
-export interface WorkerSeat {
+export interface WorkerConnection {
   /** Takes jobs as they come, as many at once as there are slots and one more for a removal, until it is drained. */
   takeJobs(work: (id: string) => Promise<void>): Promise<{ drain(): Promise<void> }>;
   /** What was given to this worker; null when it was taken back meanwhile. */

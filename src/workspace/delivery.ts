@@ -69,9 +69,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     async deliver(workspace, subject, signal) {
       if (!deps.push) return null;
       const worktree = worktreeOf(workspace, subject);
-      const over = await patiently(deps, signal, () => begun.overSince(worktree.branch, signal));
+      const over = await retryDelivery(deps, signal, () => begun.overSince(worktree.branch, signal));
       if (over !== null) return tellOver(deps, subject, over);
-      const published = await patiently(deps, signal, () => publish(repository, worktree, titleOf(subject), signal));
+      const published = await retryDelivery(deps, signal, () => publish(repository, worktree, titleOf(subject), signal));
       if (published === null) {
         begun.settle(worktree.branch);
         logger.info('nothing to push', { ...factsOf(subject), branch: worktree.branch });
@@ -127,7 +127,7 @@ async function propose(
   const { opener, project, clock } = deps;
   if (opener === null) return null;
   const { branch, base, sha } = published;
-  const request = await patiently(deps, signal, () => findOrOpen({ ...deps, opener }, subject, { branch, base }, signal));
+  const request = await retryDelivery(deps, signal, () => findOrOpen({ ...deps, opener }, subject, { branch, base }, signal));
   const record = { branch, sha, pushedAt: new Date(clock.now()).toISOString(), prNumber: request.number, ...project };
   crashPoint('before writing scm.json');
   await writeRecord(workspace, record);
@@ -194,7 +194,7 @@ function saysThereIsOne(error: TrackerError): boolean {
 }
 
 /** Tries again what may heal within moments; what a person must settle is told at once. */
-async function patiently<T>(deps: DeliveryDeps, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+async function retryDelivery<T>(deps: DeliveryDeps, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (const wait of [...(deps.retryDelaysMs ?? RETRY_DELAYS_MS), null]) {
     try {
       return await work();

@@ -13,7 +13,7 @@ import { tryToLead, type InstanceFacts } from '../../src/store/postgres/leadersh
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openRunQueue } from '../../src/store/postgres/run-queue.ts';
-import { openWorkerSeat } from '../../src/store/postgres/worker-seat.ts';
+import { openWorkerConnection } from '../../src/store/postgres/worker-connection.ts';
 import { createStoreWriter } from '../../src/orchestrator/store-writer.ts';
 import type { Write } from '../../src/ports/store.ts';
 import { createPlayground, fileWorkflow } from '../support/daemon.ts';
@@ -88,7 +88,7 @@ describe('a connection that breaks', () => {
   });
 });
 
-/** A leader, and the seat of a worker whose way to the server can be cut. */
+/** A leader, and the connection of a worker whose way to the server can be cut. */
 async function openQueue() {
   const url = await postgres.createDatabase();
   const db = await openPostgres(url);
@@ -97,19 +97,19 @@ async function openQueue() {
   const queue = await openRunQueue(url, db, leadership?.epoch ?? 0);
   const link = await openLink(postgres.port);
   const facts = { name: 'w', identity: 'w', labels: [], slots: 1, version: '0.1.0' };
-  const seat = await openWorkerSeat(link.through(url), facts);
-  await seat.beat({ load: 0, draining: false });
+  const connection = await openWorkerConnection(link.through(url), facts);
+  await connection.beat({ load: 0, draining: false });
   const look = () => queue.look({ heard: [], answering: [] });
   const workerId = (await look()).workers[0]?.id ?? '';
   const job = { removal: {}, removedDays: 0, markKey: 'k' } as unknown as RemovalJob;
   return {
     queue,
     link,
-    seat,
+    connection,
     look,
     give: (id: string) => queue.give([{ id, workerId, job }]),
     async close() {
-      await seat.close();
+      await connection.close();
       await queue.close();
       await leadership?.leave();
       await db.close();
@@ -120,9 +120,9 @@ async function openQueue() {
 
 describe('a worker whose connection breaks', () => {
   it('gets the answer of the leader that it was taking just then', async () => {
-    const { queue, link, seat, look, give, close } = await openQueue();
+    const { queue, link, connection, look, give, close } = await openQueue();
     await give('r');
-    const asked = createAsk(seat, 'r', new AbortController().signal)({ ask: 'state' }, AbortSignal.timeout(20_000));
+    const asked = createAsk(connection, 'r', new AbortController().signal)({ ask: 'state' }, AbortSignal.timeout(20_000));
     await vi.waitUntil(async () => (await look()).requests.length === 1, 30_000);
     link.cutAtCommit();
     await queue.answer((await look()).requests[0]?.id ?? '', { ok: true, value: 'todo' });
@@ -133,10 +133,10 @@ describe('a worker whose connection breaks', () => {
   });
 
   it('at the end of a run goes on to take runs, and waits for what runs when it leaves', async () => {
-    const { link, seat, give, close } = await openQueue();
+    const { link, connection, give, close } = await openQueue();
     const worked: string[] = [];
     let finish = (): void => {};
-    const taking = await seat.takeJobs(async (id) => {
+    const taking = await connection.takeJobs(async (id) => {
       worked.push(id);
       if (id === 'long') await new Promise<void>((resolve) => (finish = resolve));
       else link.cut();
@@ -163,10 +163,10 @@ describe('a worker whose connection breaks', () => {
 
 describe('a job that is lost on its way to the worker that took it', () => {
   it('is begun all the same, once, and ends', async () => {
-    const { link, seat, look, give, close } = await openQueue();
+    const { link, connection, look, give, close } = await openQueue();
     const removed: string[] = [];
     const worker = await startWorker({
-      seat,
+      connection,
       logger: createLogRecorder(),
       loadNow: () => 0,
       adaptersFor: () => expect.unreachable('there are no runs here'),

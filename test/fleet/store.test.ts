@@ -182,7 +182,7 @@ it('one that stands by does not lead on the tables of a newer version, and says 
   const me = anInstance('second');
   let looks = 0;
   const look = (): Promise<InstanceFacts> => Promise.resolve(((looks += 1), me));
-  const reign = waitToLead({ db, me }, look, logger, new AbortController().signal);
+  const term = waitToLead({ db, me }, look, logger, new AbortController().signal);
   await postgres.query('INSERT INTO foray.schema_migrations SELECT max(version) + 1, 1 FROM foray.schema_migrations', url);
   await first.leadership.leave();
   await expect.poll(() => logger.records.length, { timeout: 30_000 }).toBeGreaterThan(0);
@@ -196,7 +196,7 @@ it('one that stands by does not lead on the tables of a newer version, and says 
     },
   ]);
   await postgres.query('DELETE FROM foray.schema_migrations WHERE applied_at = 1', url);
-  const { leadership } = await reign;
+  const { leadership } = await term;
   await close({ db, leadership });
   await first.db.close();
 });

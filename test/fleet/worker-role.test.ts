@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { Client } from 'pg';
-import { openWorkerSeat } from '../../src/store/postgres/worker-seat.ts';
+import { openWorkerConnection } from '../../src/store/postgres/worker-connection.ts';
 import { CLI, createPlayground, fileWorkflow, TOOL_PATH, type Playground } from '../support/daemon.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
@@ -93,7 +93,7 @@ it('a worker whose role lacks a right refuses to start and names it', { timeout:
   await postgres.query(`CREATE ROLE lacking LOGIN; ${grants}`, url);
   const narrow = url.replace('postgres://postgres@', 'postgres://lacking@');
   const facts = { name: 'w', identity: 'ab', labels: [], slots: 1, version: '0.1.0' };
-  await (await openWorkerSeat(narrow, facts)).close();
+  await (await openWorkerConnection(narrow, facts)).close();
   const rights = [
     'USAGE ON SCHEMA graphile_worker',
     'UPDATE (draining) ON foray.worker_hosts',
@@ -103,9 +103,9 @@ it('a worker whose role lacks a right refuses to start and names it', { timeout:
   ];
   for (const right of rights) {
     await postgres.query(`REVOKE ${right} FROM lacking`, url);
-    await expect(openWorkerSeat(narrow, facts)).rejects.toThrow(`lacks rights for a worker (${right})`);
+    await expect(openWorkerConnection(narrow, facts)).rejects.toThrow(`lacks rights for a worker (${right})`);
     await postgres.query(`GRANT ${right} TO lacking`, url);
   }
   await postgres.query('DROP POLICY foray_worker ON graphile_worker._private_jobs', url);
-  await expect(openWorkerSeat(narrow, facts)).rejects.toThrow('(POLICY ON graphile_worker._private_jobs)');
+  await expect(openWorkerConnection(narrow, facts)).rejects.toThrow('(POLICY ON graphile_worker._private_jobs)');
 });

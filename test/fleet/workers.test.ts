@@ -17,7 +17,7 @@ import { openPostgres, type Postgres } from '../../src/store/postgres/connection
 import { tryToLead, type Leadership } from '../../src/store/postgres/leadership.ts';
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { openRunQueue } from '../../src/store/postgres/run-queue.ts';
-import { openWorkerSeat } from '../../src/store/postgres/worker-seat.ts';
+import { openWorkerConnection } from '../../src/store/postgres/worker-connection.ts';
 import { CLI, eventually } from '../support/daemon.ts';
 import { issueWith } from '../support/issues.ts';
 import { isAlive } from '../support/processes.ts';
@@ -428,35 +428,35 @@ describe('a worker that is lost', () => {
   });
 
   it('can ask and say nothing for a run that another leader took back', async () => {
-    const seat = await openWorkerSeat(url, { name: 'z', identity: 'z', labels: [], slots: 1, version: '0.1.0' });
-    await seat.beat({ load: 0, draining: false });
+    const connection = await openWorkerConnection(url, { name: 'z', identity: 'z', labels: [], slots: 1, version: '0.1.0' });
+    await connection.beat({ load: 0, draining: false });
     const plan = aPlan({});
     leader.start(plan);
     await eventually(
-      () => seat.jobOf(plan.runId),
+      () => connection.jobOf(plan.runId),
       (job) => job !== null,
     );
     const call = { ask: 'tool', name: 'comment', args: { text: 'hi' } } as const;
-    expect(await seat.ask(plan.runId, 'q1', call, [])).toBe('asked');
+    expect(await connection.ask(plan.runId, 'q1', call, [])).toBe('asked');
     const answer = await eventually(
-      () => seat.answerTo('q1'),
+      () => connection.answerTo('q1'),
       (found) => found !== null,
     );
     expect(answer).toMatchObject({ ok: true, value: { ok: true, data: 'comment hi' } });
-    expect(await seat.answerTo('q1'), 'an answer that was lost on the way is read again').toEqual(answer);
-    expect(await seat.ask(plan.runId, 'q2', call, ['q1'])).toBe('asked');
-    expect(await seat.answerTo('q1'), 'one that was heard is dropped').toBeNull();
+    expect(await connection.answerTo('q1'), 'an answer that was lost on the way is read again').toEqual(answer);
+    expect(await connection.ask(plan.runId, 'q2', call, ['q1'])).toBe('asked');
+    expect(await connection.answerTo('q1'), 'one that was heard is dropped').toBeNull();
     await leader.leave();
     leader = await lead('b');
     await eventually(
-      () => seat.jobOf(plan.runId),
+      () => connection.jobOf(plan.runId),
       (job) => job === null,
       'the lease to be taken back',
     );
-    expect(await seat.ask(plan.runId, 'q3', call, [])).toBeNull();
-    expect(await seat.say(plan.runId, 1, [])).toBe(false);
+    expect(await connection.ask(plan.runId, 'q3', call, [])).toBeNull();
+    expect(await connection.say(plan.runId, 1, [])).toBe(false);
     expect(await postgres.query('SELECT * FROM foray.worker_requests', url)).toEqual([]);
-    await seat.close();
+    await connection.close();
   });
 
   it('of an old leader keeps nothing: another leader takes every run back', { timeout: 90_000 }, async () => {

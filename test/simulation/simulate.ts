@@ -214,7 +214,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   }
 
   /** Ids of the issues the service knows by this identifier; the tracker may have lost them. */
-  function knownAs(identifier: string): string[] {
+  function withStoredIdentity(identifier: string): string[] {
     const { parked, claims, watches } = active.state ?? {};
     const known = [parked, claims, watches].flatMap((each) => [...(each?.values() ?? [])].map(({ issue }) => issue));
     return known.filter((issue) => issue.identifier === identifier).map(({ id }) => id);
@@ -222,7 +222,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
 
   function operatorAsks(request: OperatorRequest, mayCrash: boolean): void {
     if (request.kind === 'unpark' || request.kind === 'retry')
-      for (const issueId of knownAs(request.identifier)) active.world.forgive(issueId);
+      for (const issueId of withStoredIdentity(request.identifier)) active.world.forgive(issueId);
     feed(
       active,
       {

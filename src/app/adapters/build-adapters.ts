@@ -51,7 +51,7 @@ export async function buildAdapters(
   deps: AdapterDeps,
   before: BuiltAdapters | null,
 ): Promise<BuiltAdapters> {
-  const workflow = hidingStill(before, edited);
+  const workflow = keepHiddenVariables(before, edited);
   deps.secrets.add(workflow.secrets);
   hideCredentials(workflow, deps.logger);
   const { settings } = workflow;
@@ -95,7 +95,7 @@ export function saysTheSame(before: BuiltAdapters, after: BuiltAdapters): boolea
 }
 
 /** What was a secret before an edit still is one: agents do not inherit it from then on either. */
-function hidingStill(before: BuiltAdapters | null, edited: GoodWorkflow): GoodWorkflow {
+function keepHiddenVariables(before: BuiltAdapters | null, edited: GoodWorkflow): GoodWorkflow {
   if (before === null) return edited;
   const { secretVariables } = before.workflow;
   return { ...edited, secretVariables: [...new Set([...secretVariables, ...edited.secretVariables])] };

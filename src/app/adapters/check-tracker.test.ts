@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { Tracker } from '../../ports/tracker.ts';
-import { answeredOrTold, checkBeforePolls, proveTracker, startWords, tellSlowPolls } from './check-tracker.ts';
+import { answeredOrTold, checkBeforePolls, proveTracker, startReporters, tellSlowPolls } from './check-tracker.ts';
 
 const signal = new AbortController().signal;
 const facts = { method: 'GET', path: '/', detail: 'slow down' } as const;
@@ -23,7 +23,7 @@ it('whoever starts nothing has the tracker answer', async () => {
 
 it('after a failure that was told, silence is not', () => {
   const told: string[] = [];
-  const { tellRetry, tellSilence } = startWords(({ name }) => void told.push(name));
+  const { tellRetry, tellSilence } = startReporters(({ name }) => void told.push(name));
   tellSilence('repoissues');
   tellRetry({ error: 'status 500', kind: 'tracker_transport_error', retryInMs: 1_000, tries: 1 });
   tellSilence('repoissues');

@@ -69,7 +69,7 @@ export function retriesIn(announce: (notice: Notice) => void): TellRetry {
 }
 
 /** Both of a start. What has failed is told with its cause: that nothing was answered would be wrong after it. */
-export function startWords(announce: (notice: Notice) => void): {
+export function startReporters(announce: (notice: Notice) => void): {
   readonly tellRetry: TellRetry;
   readonly tellSilence: TellSilence;
 } {

@@ -4,7 +4,7 @@ import type { LoadedWorkflow } from '../../config/workflow.ts';
 import type { OperatorRequest } from '../../domain/model/operator.ts';
 import { askThroughDatabase, type OperatorReply } from '../../store/sqlite/operator.ts';
 import { StoreError } from '../../store/errors.ts';
-import { aboutMe } from '../leader/leading.ts';
+import { instanceFacts } from '../leader/leading.ts';
 import { databaseOf } from './read-records.ts';
 import { WorkflowFault } from '../workflow.ts';
 
@@ -28,7 +28,7 @@ async function askShared(url: string, request: SharedRequest, workflowPath: stri
       if (request.request.kind !== 'pause') throw nothingYet(db.address);
       await migratePostgres(db, Date.now());
     }
-    return await askThroughPostgres(db, aboutMe(`command-${randomBytes(5).toString('hex')}`, workflowPath, ''), request);
+    return await askThroughPostgres(db, instanceFacts(`command-${randomBytes(5).toString('hex')}`, workflowPath, ''), request);
   } finally {
     await db.close();
   }

@@ -44,7 +44,7 @@ export async function explainBoard(
     ...others.map((other) => [other.issue, ofOther(around, other, states?.get(idOf(other)))] as const),
   ];
   const found = namedIn(known, identifier);
-  return identifier === null || found.length > 0 ? found : [await ofStranger(state, tracker, identifier, signal)];
+  return identifier === null || found.length > 0 ? found : [await explainUnknown(state, tracker, identifier, signal)];
 }
 
 export type RecordsAround = RecordedAround & Pick<Around, 'waitOf'>;
@@ -161,7 +161,7 @@ function ofWatched(tracker: TrackerSettings, { issue, mergeRequest, armedAt }: W
 const PHASES = { running: 'running', 'handing-off': 'handing_off' } as const;
 
 /** An issue that no poll and no record of ours tells of: the tracker is asked for its state. */
-async function ofStranger(state: State, tracker: Tracker, name: string, signal: AbortSignal): Promise<Explanation> {
+async function explainUnknown(state: State, tracker: Tracker, name: string, signal: AbortSignal): Promise<Explanation> {
   const { activeStates, terminalStates, handoffState, queryFilter } = state.settings.tracker;
   const closed = new Set<string>();
   const issue = await findStranger(tracker, name, closed, signal);

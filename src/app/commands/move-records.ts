@@ -10,7 +10,7 @@ import { openSqlite, type Sqlite } from '../../store/sqlite/sqlite.ts';
 import { runningRunsIn } from '../../store/sqlite/sqlite-store.ts';
 import type { ImportedTable } from '../../store/postgres/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import { aboutMe } from '../leader/leading.ts';
+import { instanceFacts } from '../leader/leading.ts';
 import { endLeftovers, type Leftovers } from '../processes/leftovers.ts';
 
 export interface MovedRecords {
@@ -58,7 +58,7 @@ async function copyTo(url: string, source: Sqlite, workflowPath: string): Promis
   const db = await openPostgres(url);
   try {
     await migratePostgres(db, Date.now());
-    const me = aboutMe(`migration-${randomBytes(5).toString('hex')}`, workflowPath, '');
+    const me = instanceFacts(`migration-${randomBytes(5).toString('hex')}`, workflowPath, '');
     const leadership = await firstOf(() => tryToLead(db, me), MOVE_WAITS_MS);
     if (leadership === null) throw inUse(db.address, 'stop it first, or give another database');
     try {

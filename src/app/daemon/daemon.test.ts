@@ -91,7 +91,7 @@ async function start(file: string, port = 0): Promise<RunningDaemon> {
     logger,
     secrets: createKnownSecrets(),
     interrupted: new AbortController().signal,
-    reign: null,
+    term: null,
   });
   daemons.push(daemon);
   return daemon;

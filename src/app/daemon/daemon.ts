@@ -10,10 +10,10 @@ import type { NoticeBus } from '../../ports/events.ts';
 import type { Logger, SteadyClock } from '../../ports/runtime.ts';
 import { startTelemetry } from '../../telemetry/index.ts';
 import { buildAdapters, type BuiltAdapters } from '../adapters/build-adapters.ts';
-import { proveTracker, startWords, whileTold, type TellSilence } from '../adapters/check-tracker.ts';
+import { proveTracker, startReporters, whileTold, type TellSilence } from '../adapters/check-tracker.ts';
 import { forgetOldRuns } from './forget-runs.ts';
 import type { KeptWorkflow } from './kept-workflow.ts';
-import type { Reign } from '../leader/leading.ts';
+import type { LeaderTerm } from '../leader/leading.ts';
 import { openPages, type Pages } from './open-pages.ts';
 import { openRuns, type Runs } from './open-runs.ts';
 import { databaseName } from './own-store.ts';
@@ -21,7 +21,7 @@ import { followWorkflow } from './reload.ts';
 import type { KnownSecrets } from '../secrets.ts';
 import { serveHttp, type KeptPort, type Served } from '../pages/serve-http.ts';
 import { serveWhenFree } from '../pages/serve-when-free.ts';
-import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
+import { withStoredIdentity, settleIdentity, tellIfPublic } from './settle-identity.ts';
 import type { WatchedTrackers } from './watched-trackers.ts';
 import { tellIfEndless } from '../endless.ts';
 import { tellWarnings, type GoodWorkflow } from '../workflow.ts';
@@ -44,7 +44,7 @@ export interface DaemonOptions {
   /** Ends a start-up that is still under way. */
   readonly interrupted: AbortSignal;
   /** The turn to lead on a shared database; null where the database is a file. */
-  readonly reign: Reign | null;
+  readonly term: LeaderTerm | null;
 }
 
 export interface RunningDaemon {
@@ -77,9 +77,9 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
   const runs = await openRuns(options, { announce, killed: killed.signal, servedAt, releasers });
   const { store, trackers, processes } = runs;
   // Only the start is kept back by them: while an edit is tried, the last good file is in force.
-  const { tellRetry, tellSilence } = startWords(announce);
+  const { tellRetry, tellSilence } = startReporters(announce);
   const atStart = { ...runs.adapterDeps, tellRetry };
-  const built = await knownAs(await buildAdapters(workflow, atStart, null), store);
+  const built = await withStoredIdentity(await buildAdapters(workflow, atStart, null), store);
   await runs.watch(built);
   const pages = openPages(options, runs, notices, releasers);
   releasers.push(followQuotas(notices, trackers));
@@ -107,13 +107,13 @@ async function assemble(options: DaemonOptions, releasers: Releasers): Promise<R
 
 /** One that took over does not fail for want of a port that the one before may still have. */
 async function servePages(options: DaemonOptions, { daemon }: Pages, releasers: Releasers): Promise<Served> {
-  const { workflow, port, keptPort, reign, logger } = options;
+  const { workflow, port, keptPort, term, logger } = options;
   const place = { server: workflow.settings.server, port, kept: keptPort };
-  if (reign === null) return serveHttp(daemon, place, releasers);
+  if (term === null) return serveHttp(daemon, place, releasers);
   return serveWhenFree((opened) => serveHttp(daemon, place, opened), {
     releasers,
     tell: (fault) => logger.warn('leading without pages', { error: errorText(fault) }),
-    onServed: (url) => reign.leadership.servesAt(url),
+    onServed: (url) => term.leadership.servesAt(url),
   });
 }
 

@@ -12,7 +12,7 @@ import type { Store } from '../../ports/store.ts';
 import { PROVIDER_FACTS } from '../../providers/facts.ts';
 import { keepChronicle } from '../pages/chronicle.ts';
 import type { DaemonOptions } from './daemon.ts';
-import type { Reign } from '../leader/leading.ts';
+import type { LeaderTerm } from '../leader/leading.ts';
 import { findLiveRun } from '../pages/live-runs.ts';
 import { followMissingStates } from './missing-states.ts';
 import type { Runs } from './open-runs.ts';
@@ -31,7 +31,7 @@ export interface Pages {
 }
 
 export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus, releasers: Releasers): Pages {
-  const { workflow, clock, logger, version, reign, secrets } = options;
+  const { workflow, clock, logger, version, term, secrets } = options;
   const { store, trackers } = runs;
   const start = followStart(notices, clock);
   releasers.push(start.stop);
@@ -56,8 +56,8 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     trackers: () => trackers.states().map(({ settings }) => settings.tracker.identity),
   });
   releasers.push(() => operatorRequests.stop());
-  if (reign !== null) {
-    const hints = followHints(reign, { report: (event) => trackers.active().report(event), notes: store, logger });
+  if (term !== null) {
+    const hints = followHints(term, { report: (event) => trackers.active().report(event), notes: store, logger });
     releasers.push(() => hints.stop());
   }
   const chronicle = keepChronicle({ store, notices, clock, logger });
@@ -75,7 +75,7 @@ export function openPages(options: DaemonOptions, runs: Runs, notices: NoticeBus
     place: { host: os.hostname(), project: workflow.settings.tracker.project },
     workflow: workflowStatus.status,
     hosts: runs.hosts,
-    ...(reign !== null && { leader: leaderView(reign, runs.adapterDeps.servedAt) }),
+    ...(term !== null && { leader: leaderView(term, runs.adapterDeps.servedAt) }),
     ...viewOf(trackers, snapshot, store, clock),
   };
   return { daemon, operatorRequests };
@@ -93,7 +93,7 @@ function loopFor(trackers: WatchedTrackers, { request, tracker }: AskedRequest):
 }
 
 /** This daemon leads. */
-function leaderView({ me, leadership }: Reign, servedAt: () => string | null): NonNullable<Daemon['leader']> {
+function leaderView({ me, leadership }: LeaderTerm, servedAt: () => string | null): NonNullable<Daemon['leader']> {
   const { since, epoch } = leadership;
   return () => ({
     role: 'leader',

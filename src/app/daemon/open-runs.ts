@@ -46,17 +46,17 @@ export interface RunsContext {
 
 /** Opens the store, the loops, the tools of agents and everything that starts processes. */
 export async function openRuns(options: DaemonOptions, context: RunsContext): Promise<Runs> {
-  const { workflow, clock, logger, secrets, version, reign } = options;
+  const { workflow, clock, logger, secrets, version, term } = options;
   const { announce, killed, servedAt, releasers } = context;
   const database = databaseName(workflow.settings);
-  const instance = reign?.me.id ?? randomBytes(5).toString('hex');
+  const instance = term?.me.id ?? randomBytes(5).toString('hex');
   const store = await openOwnStore(options, instance, releasers);
   releasers.push(putUpSignpost(workflow.path, workflow.settings, options.env));
-  const leading = reign?.leadership ?? null;
+  const leading = term?.leadership ?? null;
   const hosts = createSshHosts(clock);
   const markKey = store.workspaceKey;
   const onJoined = (): void => trackers.loops().forEach((loop) => loop.report({ type: 'refresh-requested', byPerson: false }));
-  const fleet = createFleetRuns({ reign, version, clock, logger, markKey, killed, onJoined });
+  const fleet = createFleetRuns({ term, version, clock, logger, markKey, killed, onJoined });
   releasers.push(fleet.close);
   const screen = createScreen(options, (runId) => void processes.ownerDone(runId));
   const onStoreFault = (fault: unknown, tries: number): void =>
@@ -81,7 +81,7 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
   const roots = createRootLocks({
     workflowPath: workflow.path,
     database,
-    sharedRecords: reign && daemonId(markKey),
+    sharedRecords: term && daemonId(markKey),
     rootKey: 'workspace.root',
   });
   releasers.push(roots.release);
@@ -146,10 +146,10 @@ async function openTools(
  * Everything that agents and hooks start belongs to a run, and ends with it. What earlier daemons left is ended before; at
  * its own end each ends what is its own, for another one may lead by then.
  */
-async function openProcesses({ logger, reign }: DaemonOptions, context: Opened): Promise<OwnedProcesses> {
+async function openProcesses({ logger, term }: DaemonOptions, context: Opened): Promise<OwnedProcesses> {
   const { store, database, instance, trackers, releasers } = context;
   const controlGroups = createControlGroups({ prefix: `foray-${daemonId(database)}`, maker: instance });
-  await reign?.leadership.confirm();
+  await term?.leadership.confirm();
   await controlGroups.endOthers();
   releasers.push(() => controlGroups.endAll());
   const groups = trackProcessGroups(store.processes, (fault) =>

@@ -8,7 +8,7 @@ import type { ProcessRecords } from '../../store/sqlite/processes.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { addressOf } from '../../store/postgres/address.ts';
 import type { DaemonOptions } from './daemon.ts';
-import type { Reign } from '../leader/leading.ts';
+import type { LeaderTerm } from '../leader/leading.ts';
 import { startGroupGuard } from '../processes/group-guard.ts';
 import { endLeftovers } from '../processes/leftovers.ts';
 
@@ -31,7 +31,7 @@ export function databaseName({ dbPath, storeUrl }: Pick<Settings, 'dbPath' | 'st
 
 /** The database, ours alone from here on, with what an earlier daemon left running ended. */
 export async function openOwnStore(options: DaemonOptions, instance: string, releasers: Releasers): Promise<OwnStore> {
-  return options.reign === null ? openFile(options, instance, releasers) : openShared(options, options.reign, releasers);
+  return options.term === null ? openFile(options, instance, releasers) : openShared(options, options.term, releasers);
 }
 
 async function openFile({ workflow, clock, logger }: DaemonOptions, instance: string, releasers: Releasers): Promise<OwnStore> {
@@ -48,18 +48,18 @@ async function openFile({ workflow, clock, logger }: DaemonOptions, instance: st
  * On a database that several daemons share, while this one leads. Workers that have runs of the leader before let go of
  * them when they hear of it, or when they have heard nothing for long enough: only then may these start again.
  */
-async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Reign, releasers: Releasers): Promise<OwnStore> {
+async function openShared({ workflow, clock, logger }: DaemonOptions, term: LeaderTerm, releasers: Releasers): Promise<OwnStore> {
   const { createPostgresStore, openProcessRecords, noteEnding, readEnding, readOnceAtStart, isNotLeading } =
     await import('../../store/postgres/index.ts');
-  const { db, leadership, me } = reign;
+  const { db, leadership, me } = term;
   const store = createPostgresStore(db, { owner: me.id, clock, epoch: leadership.epoch });
   const records = await openProcessRecords(db, { machine: me.machine, instance: me.id });
   releasers.push(() => records.stop());
   const guard = startGroupGuard(LEADER_STOPPED_MS / 1_000);
   releasers.push(() => guard.stop());
-  const processes = { ...records, ...bothHear(guard, records) };
+  const processes = { ...records, ...combineLedgers(guard, records) };
   const { workspaceKey, runningRuns, areGivenAway } = await db.read(readOnceAtStart());
-  const resumeDelayMs = Math.max(reign.resumeDelayMs, areGivenAway ? WORKER_LOST_MS : 0);
+  const resumeDelayMs = Math.max(term.resumeDelayMs, areGivenAway ? WORKER_LOST_MS : 0);
   // Before anything that takes time: the next leader must know of it, should this one end here.
   if (resumeDelayMs > 0) await db.writeUnder(leadership.epoch, noteEnding(clock.now()));
   // One that slept while it began would end the processes of the one that leads by now.
@@ -84,7 +84,7 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, reign: Rei
   };
 }
 
-export function bothHear(first: ProcessLedger, second: ProcessLedger): ProcessLedger {
+export function combineLedgers(first: ProcessLedger, second: ProcessLedger): ProcessLedger {
   return {
     started(pid, owner) {
       first.started(pid, owner);

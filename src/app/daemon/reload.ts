@@ -17,7 +17,7 @@ import type { AdapterDeps } from '../adapters/adapter-deps.ts';
 import { whileTold } from '../adapters/check-tracker.ts';
 import { placeOfStates } from '../adapters/named-states.ts';
 import { keepsToken } from '../pages/serve-http.ts';
-import { knownAs, settleIdentity, tellIfPublic } from './settle-identity.ts';
+import { withStoredIdentity, settleIdentity, tellIfPublic } from './settle-identity.ts';
 import { tellIfEndless } from '../endless.ts';
 import { readWorkflowFile, requireGood, tellWarnings, WorkflowFault } from '../workflow.ts';
 import { errorText } from '../../lib/error-text.ts';
@@ -100,7 +100,7 @@ function createEdits(deps: ReloadDeps, { first, onGood, stopped }: EditsContext)
     crashPoint('after reading the edit');
     try {
       const workflow = requireGood(loaded);
-      const built = await knownAs(await buildAdapters(workflow, deps.adapterDeps, current), deps.store);
+      const built = await withStoredIdentity(await buildAdapters(workflow, deps.adapterDeps, current), deps.store);
       const next = await whileTold(built.tracker, tellWait, () => prove(built, current, deps.store, signal));
       // The tracker may have taken its time: what was written meanwhile is tried instead, once it stays as it is.
       isUntried = (await readWorkflowFile(path, deps.env)).fingerprint !== loaded.fingerprint;

@@ -9,7 +9,7 @@ import type { BuiltAdapters } from '../adapters/build-adapters.ts';
 import { ANYONE_MAY_START, ANYONE_REMEDY, publicProblem } from '../adapters/public-project.ts';
 
 /** Gives the adapters the identity that the database knows this tracker by. */
-export async function knownAs(built: BuiltAdapters, store: Pick<Store, 'identityOf'>): Promise<BuiltAdapters> {
+export async function withStoredIdentity(built: BuiltAdapters, store: Pick<Store, 'identityOf'>): Promise<BuiltAdapters> {
   const configured = built.configured.tracker.identity;
   const identity = await store.identityOf(configured);
   return renamed(built, { identity, configured, label: configured });

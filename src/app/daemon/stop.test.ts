@@ -45,7 +45,7 @@ it('at the end of its grace a stop cuts the request that hangs, and kills the ho
     logger,
     secrets: createKnownSecrets(),
     interrupted: new AbortController().signal,
-    reign: null,
+    term: null,
   });
   test.onTestFinished(async () => {
     daemon.kill();

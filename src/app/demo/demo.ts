@@ -55,7 +55,7 @@ async function assemble(options: DemoOptions, releasers: Releasers): Promise<Run
     ...options,
     workflow,
     secrets: createKnownSecrets(),
-    reign: null,
+    term: null,
   });
   const over = new AbortController();
   const reporter = setInterval(createReporter(workflow, options, over.signal), 1_000 * pace);

@@ -1,11 +1,11 @@
 import type { Clock, Logger } from '../../ports/runtime.ts';
 import type { Settings } from '../../domain/model/settings.ts';
 import type { QueueRunner } from '../../runners/queue/index.ts';
-import type { Reign } from './leading.ts';
+import type { LeaderTerm } from './leading.ts';
 
 export interface FleetRunsDeps {
   /** Null where the database is not shared: then there are no workers. */
-  readonly reign: Reign | null;
+  readonly term: LeaderTerm | null;
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -22,15 +22,15 @@ export interface FleetRuns {
   close(): Promise<void>;
 }
 
-export function createFleetRuns({ reign, ...deps }: FleetRunsDeps): FleetRuns {
+export function createFleetRuns({ term, ...deps }: FleetRunsDeps): FleetRuns {
   let runner: QueueRunner | null = null;
   return {
     runner: () => runner,
     async open({ agent, storeUrl }) {
-      if (runner !== null || reign === null || storeUrl === null || agent.runOn === null) return;
+      if (runner !== null || term === null || storeUrl === null || agent.runOn === null) return;
       const { openRunQueue } = await import('../../store/postgres/run-queue.ts');
       const { createQueueRunner } = await import('../../runners/queue/index.ts');
-      runner = createQueueRunner({ ...deps, queue: await openRunQueue(storeUrl, reign.db, reign.leadership.epoch) });
+      runner = createQueueRunner({ ...deps, queue: await openRunQueue(storeUrl, term.db, term.leadership.epoch) });
     },
     close: async () => runner?.close(),
   };

@@ -8,7 +8,7 @@ import type { InstanceFacts, Leader, Leadership, Postgres } from '../../store/po
 import { errorText } from '../../lib/error-text.ts';
 
 /** A daemon's turn to lead on a shared database. */
-export interface Reign {
+export interface LeaderTerm {
   readonly db: Postgres;
   readonly me: InstanceFacts;
   readonly leadership: Leadership;
@@ -38,7 +38,7 @@ export async function prepareShared(db: Postgres, logger: Logger, signal: AbortS
 }
 
 /** This process, as the others on the database see it. */
-export function aboutMe(id: string, workflowPath: string, version: string): InstanceFacts {
+export function instanceFacts(id: string, workflowPath: string, version: string): InstanceFacts {
   const processStart = processStartTime(process.pid) ?? '';
   return { id, host: os.hostname(), machine: machineId(), pid: process.pid, processStart, workflowPath, version, url: null };
 }
@@ -49,7 +49,7 @@ export async function waitToLead(
   onLook: (leader: Leader | null) => Promise<InstanceFacts>,
   logger: Logger,
   signal: AbortSignal,
-): Promise<Reign> {
+): Promise<LeaderTerm> {
   const restsUntil = performance.now() + restMs;
   const { isNewer, isUnreachable, readLeader, tryToLead } = await import('../../store/postgres/index.ts');
   let seen = me;

@@ -4,7 +4,7 @@ import type { Note } from '../../ports/store.ts';
 import type { Postgres } from '../../store/postgres/index.ts';
 import type { Work } from '../../store/records/work.ts';
 import { followHints, passOn } from './shared-hints.ts';
-import type { Reign } from './leading.ts';
+import type { LeaderTerm } from './leading.ts';
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOTE: Note = { subject: 'delivery', at: 1, body: 'd1' };
@@ -25,8 +25,8 @@ describe('hints of daemons that stand by', () => {
         return Promise.reject(new Error('Connection terminated unexpectedly'));
       },
     };
-    const reign = { db, leadership: { epoch: 1 } } as unknown as Reign;
-    const following = followHints(reign, {
+    const term = { db, leadership: { epoch: 1 } } as unknown as LeaderTerm;
+    const following = followHints(term, {
       report: (event: Event) => void order.push(event.type),
       notes: { addNotes: (notes) => Promise.resolve(void order.push(...notes)) },
       logger: SILENT,

@@ -4,7 +4,7 @@ import type { Event } from '../../domain/model/event.ts';
 import type { Clock, Logger } from '../../ports/runtime.ts';
 import type { Note, Store } from '../../ports/store.ts';
 import type { Hint, Postgres } from '../../store/postgres/index.ts';
-import type { Reign } from './leading.ts';
+import type { LeaderTerm } from './leading.ts';
 import { errorText } from '../../lib/error-text.ts';
 
 /** What a daemon that stands by passes on through the database. */
@@ -70,7 +70,7 @@ export interface HintsDeps {
 }
 
 /** The leader hears what those that stand by were told. */
-export function followHints({ db, leadership }: Reign, { report, notes, logger }: HintsDeps): Repeated {
+export function followHints({ db, leadership }: LeaderTerm, { report, notes, logger }: HintsDeps): Repeated {
   const look = async (): Promise<void> => {
     const { dropHints, readHints } = await import('../../store/postgres/index.ts');
     const hints = await db.read(readHints());

@@ -3,7 +3,7 @@ import { TrackerError } from '../../domain/model/errors.ts';
 import type { Leader, Postgres } from '../../store/postgres/index.ts';
 import { startDaemon, type DaemonOptions, type RunningDaemon } from '../daemon/daemon.ts';
 import { keepWorkflow, type KeptWorkflow } from '../daemon/kept-workflow.ts';
-import { aboutMe, prepareShared, waitToLead, type Reign } from '../leader/leading.ts';
+import { instanceFacts, prepareShared, waitToLead, type LeaderTerm } from '../leader/leading.ts';
 import { databaseName } from '../daemon/own-store.ts';
 import { tellOtherTracker } from './other-tracker.ts';
 import { passOn } from '../leader/shared-hints.ts';
@@ -12,7 +12,7 @@ import { hostViewsOf } from '../../runners/queue/known-workers.ts';
 import { openStandby, type Standby } from './standby.ts';
 import { errorText } from '../../lib/error-text.ts';
 
-type SharedOptions = Omit<DaemonOptions, 'reign'>;
+type SharedOptions = Omit<DaemonOptions, 'term'>;
 type Options = SharedOptions & { readonly kept: KeptWorkflow };
 
 /** The daemon of a turn to lead, while there is one. */
@@ -37,8 +37,8 @@ export async function startSharedDaemon(given: SharedOptions): Promise<RunningDa
   async function takeTurns(): Promise<void> {
     try {
       while (!options.interrupted.aborted) {
-        const reign = await standBy(db, await asTheFileSays(options), restMs(turn.failures));
-        await lead(reign, await asTheFileSays(options), turn);
+        const term = await standBy(db, await asTheFileSays(options), restMs(turn.failures));
+        await lead(term, await asTheFileSays(options), turn);
       }
     } catch (error) {
       // What was interrupted while it stood by, or while it started, ended as it was asked to.
@@ -82,9 +82,9 @@ async function asTheFileSays(options: Options): Promise<Options> {
 const PAGES_WITHIN_MS = 1_000;
 
 /** Serves what the leader has stored until it is this one's turn. */
-async function standBy(db: Postgres, options: Options, rest: number): Promise<Reign> {
+async function standBy(db: Postgres, options: Options, rest: number): Promise<LeaderTerm> {
   const { workflow, logger, version } = options;
-  const me = aboutMe(randomBytes(5).toString('hex'), workflow.path, version);
+  const me = instanceFacts(randomBytes(5).toString('hex'), workflow.path, version);
   let isTold = false;
   let opened: Promise<Standby> | null = null;
   const pages = (): Promise<Standby> => (opened ??= openPages(db, me.id, options));
@@ -128,8 +128,8 @@ async function openPages(db: Postgres, owner: string, options: Options): Promise
 }
 
 /** Works until the service is stopped or another one leads. */
-async function lead(reign: Reign, options: Options, turn: Turn): Promise<void> {
-  const { leadership } = reign;
+async function lead(term: LeaderTerm, options: Options, turn: Turn): Promise<void> {
+  const { leadership } = term;
   const { logger } = options;
   const { isNotLeading, isUnreachable } = await import('../../store/postgres/index.ts');
   const over = new AbortController();
@@ -139,10 +139,10 @@ async function lead(reign: Reign, options: Options, turn: Turn): Promise<void> {
     over.abort(new Error(why));
     turn.daemon?.kill();
   });
-  logger.info('leading', { epoch: leadership.epoch, resume_delay_ms: reign.resumeDelayMs });
+  logger.info('leading', { epoch: leadership.epoch, resume_delay_ms: term.resumeDelayMs });
   try {
     const interrupted = AbortSignal.any([options.interrupted, over.signal]);
-    turn.daemon = await startWithFile({ ...options, interrupted, reign }, options.kept);
+    turn.daemon = await startWithFile({ ...options, interrupted, term }, options.kept);
     if (lost !== null) turn.daemon.kill();
     else if (options.interrupted.aborted) turn.daemon.stop();
     turn.failures = 0;
@@ -181,6 +181,6 @@ async function startWithFile(options: DaemonOptions, kept: KeptWorkflow): Promis
 }
 
 /** Whatever fails may fail because this one slept and another one leads by now; null while this one surely does. */
-function whyOver(leadership: Reign['leadership']): Promise<string | null> {
+function whyOver(leadership: LeaderTerm['leadership']): Promise<string | null> {
   return leadership.confirm().then(() => null, errorText);
 }

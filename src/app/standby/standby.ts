@@ -65,7 +65,7 @@ interface Shown {
   troubles: readonly Trouble[];
 }
 
-export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: StandbyDeps): Promise<Standby> {
+export async function openStandby(options: Omit<DaemonOptions, 'term'>, deps: StandbyDeps): Promise<Standby> {
   const { clock, logger } = options;
   const { store, kept } = deps;
   const releasers = createReleasers((fault) => logger.error('closing failed', { error: errorText(fault) }));
@@ -113,7 +113,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'reign'>, deps: S
 }
 
 /** What becomes of the file: a good edit holds for what is shown and for who may come in; all else of it is the leader's to apply. */
-function followFile({ workflow, env, secrets, logger, clock }: Omit<DaemonOptions, 'reign'>, kept: KeptWorkflow) {
+function followFile({ workflow, env, secrets, logger, clock }: Omit<DaemonOptions, 'term'>, kept: KeptWorkflow) {
   const stopped = new AbortController();
   // Not those of the service: the leader writes down what becomes of its own file.
   const told = createNotices((fault) => logger.error('a listener failed', { error: errorText(fault) }));
@@ -149,7 +149,7 @@ function followFile({ workflow, env, secrets, logger, clock }: Omit<DaemonOption
 }
 
 /** What does not change while it stands by. */
-function aboutService({ workflow, version, clock, logger, secrets }: Omit<DaemonOptions, 'reign'>) {
+function aboutService({ workflow, version, clock, logger, secrets }: Omit<DaemonOptions, 'term'>) {
   return {
     version,
     clock,
@@ -166,7 +166,7 @@ interface ViewDeps extends StandbyDeps {
 }
 
 /** What the HTTP side sees of the records. What people and vendors ask for is passed on to the leader. */
-function viewOf(shown: Shown, { store, passedOn, kept, over }: ViewDeps, { clock }: Omit<DaemonOptions, 'reign'>) {
+function viewOf(shown: Shown, { store, passedOn, kept, over }: ViewDeps, { clock }: Omit<DaemonOptions, 'term'>) {
   const settings = (): Settings => kept.current().settings;
   const answers = createDatabaseCheck(() => store.ping());
   return {

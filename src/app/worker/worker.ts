@@ -21,7 +21,7 @@ import { startWorker, type RunningWorker } from '../../runners/queue/worker.ts';
 import { createWorkspaces, type WorkspaceDeps } from '../../workspace/index.ts';
 import { createCarriedDeliveries } from '../adapters/build-delivery.ts';
 import { startGroupGuard } from '../processes/group-guard.ts';
-import { bothHear } from '../daemon/own-store.ts';
+import { combineLedgers } from '../daemon/own-store.ts';
 import { createRootLocks } from '../daemon/root-locks.ts';
 import { openToolHost } from '../adapters/run-tools.ts';
 import { workerIdentity } from './worker-identity.ts';
@@ -68,11 +68,11 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
   const mark = createHash('sha256').update(root).digest('hex').slice(0, 16);
   const tell = (pid: number): void => logger.warn('ending a process that an earlier run left behind', { pid });
   await endStrays(`${WORKER_VARIABLE}=${mark}`, LEFTOVER_GRACE_MS, tell);
-  const { openWorkerSeat } = await import('../../store/postgres/worker-seat.ts');
+  const { openWorkerConnection } = await import('../../store/postgres/worker-connection.ts');
   const identity = identityIn(root);
   const name = options.name ?? hostName(options.host, identity);
-  const seat = await onceReached(options, () => openWorkerSeat(url, { name, identity, labels, slots, version }));
-  releasers.push(() => seat.close());
+  const connection = await onceReached(options, () => openWorkerConnection(url, { name, identity, labels, slots, version }));
+  releasers.push(() => connection.close());
   const owned = ownProcesses();
   const guard = startGroupGuard(WORKER_STOPPED_MS / 1_000);
   releasers.push(guard.stop);
@@ -80,7 +80,7 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
   releasers.push(() => toolHost.stop());
   const env = { ...definedOf(options.env), [WORKER_VARIABLE]: mark };
   options.secrets.add(secretsIn(env));
-  const processes = bothHear(guard, owned);
+  const processes = combineLedgers(guard, owned);
   const here: Here = {
     ...options,
     env,
@@ -91,7 +91,7 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
   };
   const worker = await onceReached(options, () =>
     startWorker({
-      seat,
+      connection,
       logger,
       loadNow: () => os.loadavg()[0] ?? 0,
       adaptersFor: (job, asked) => adaptersFor(job, asked, here),

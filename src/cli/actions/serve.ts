@@ -18,7 +18,7 @@ export async function serve(args: RunSettings): Promise<number> {
   const options = { workflow, env: { ...process.env }, version: FORAY_VERSION, port: args.port, clock, logger, secrets };
   const start = async (interrupted: AbortSignal): Promise<RunningDaemon> =>
     workflow.settings.storeUrl === null
-      ? startDaemon({ ...options, interrupted, reign: null })
+      ? startDaemon({ ...options, interrupted, term: null })
       : (await import('../../app/standby/shared-daemon.ts')).startSharedDaemon({ ...options, interrupted });
   const failure = await untilInterrupted(start, logger);
   endWithin(LAST_RECORDS_MS);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunAnswer, RunRequest, WorkerSeat } from '../../ports/run-queue.ts';
+import type { RunAnswer, RunRequest, WorkerConnection } from '../../ports/run-queue.ts';
 import { createRefusals } from './refusals.ts';
 
 /** Most answers come soon; what takes long is asked for less often. */
@@ -13,7 +13,7 @@ const SEND_AGAIN_MS = 10_000;
 /** Asks the leader for something that a run needs, and waits for the answer. Rejects when the run is no longer ours. */
 export type Ask = (request: RunRequest, signal: AbortSignal) => Promise<RunAnswer>;
 
-export function createAsk(seat: WorkerSeat, runId: string, lost: AbortSignal): Ask {
+export function createAsk(connection: WorkerConnection, runId: string, lost: AbortSignal): Ask {
   /** Answers that the database may drop. */
   let heard: readonly string[] = [];
   return async (request, signal) => {
@@ -22,11 +22,11 @@ export function createAsk(seat: WorkerSeat, runId: string, lost: AbortSignal): A
     for (;;) {
       const known = heard;
       // Under the same id it is asked once, however often it is sent.
-      if ((await patiently(() => seat.ask(runId, id, request, known), either)) === null) {
+      if ((await retryWhileAway(() => connection.ask(runId, id, request, known), either)) === null) {
         throw new Error('the run is no longer this worker’s');
       }
       heard = heard.filter((answered) => !known.includes(answered));
-      const answer = await answerWithin(SEND_AGAIN_MS, seat, id, either);
+      const answer = await answerWithin(SEND_AGAIN_MS, connection, id, either);
       if (answer === null) continue;
       heard = [...heard, id];
       return answer;
@@ -34,18 +34,23 @@ export function createAsk(seat: WorkerSeat, runId: string, lost: AbortSignal): A
   };
 }
 
-async function answerWithin(ms: number, seat: WorkerSeat, id: string, signal: AbortSignal): Promise<RunAnswer | null> {
+async function answerWithin(
+  ms: number,
+  connection: WorkerConnection,
+  id: string,
+  signal: AbortSignal,
+): Promise<RunAnswer | null> {
   const until = performance.now() + ms;
   for (let wait = FIRST_WAIT_MS; performance.now() < until; wait = Math.min(wait * 1.5, LONGEST_WAIT_MS)) {
     await delay(wait, undefined, { signal });
-    const answer = await patiently(() => seat.answerTo(id), signal);
+    const answer = await retryWhileAway(() => connection.answerTo(id), signal);
     if (answer !== null) return answer;
   }
   return null;
 }
 
 /** Tries again while the database does not answer; what it refuses for too long is a fault. */
-export async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function retryWhileAway<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const refusals = createRefusals();
   for (;;) {
     signal.throwIfAborted();

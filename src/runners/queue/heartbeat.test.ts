@@ -20,7 +20,7 @@ function setUp() {
     refuses: false,
   };
   const said: { runId: string; words: readonly RunMessage[] }[] = [];
-  const seat = {
+  const connection = {
     beat: (): Promise<WorkerNews> =>
       state.isCut
         ? new Promise<never>(() => {})
@@ -41,7 +41,7 @@ function setUp() {
     },
   };
   const heart = createHeartbeat({
-    seat,
+    connection,
     logger: createLogRecorder(),
     held,
     onMissed: (runId) => state.missed.push(runId),

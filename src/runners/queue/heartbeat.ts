@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { failedExit } from '../../domain/model/event.ts';
 import type { Fault } from '../../domain/model/fault.ts';
 import { WORKER_BEAT_MS, WORKER_CUT_OFF_MS, WORKER_SURE_MS } from '../../domain/model/lease-times.ts';
-import type { WorkerSeat } from '../../ports/run-queue.ts';
+import type { WorkerConnection } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import { GIVEN_AWAY, type HeldRuns } from './held-runs.ts';
 import { isRefusal } from './refusals.ts';
@@ -19,7 +19,7 @@ export interface Heartbeat {
 }
 
 export interface HeartParts {
-  readonly seat: Pick<WorkerSeat, 'beat' | 'say'>;
+  readonly connection: Pick<WorkerConnection, 'beat' | 'say'>;
   readonly logger: Logger;
   readonly held: Pick<HeldRuns, 'ids' | 'notBegun' | 'stop' | 'lose'>;
   /** Hears of a run that is this worker's and was not handed to it. */
@@ -32,7 +32,7 @@ export interface HeartParts {
 /** After whatever the run has said. */
 const LAST_WORD = 1_000_000_000;
 
-export function createHeartbeat({ seat, logger, held, onMissed, onMute, stateNow }: HeartParts): Heartbeat {
+export function createHeartbeat({ connection, logger, held, onMissed, onMute, stateNow }: HeartParts): Heartbeat {
   let heardAt = performance.now();
   let refused: string | null = null;
   /** Given up here, and why: the leader waits for them. */
@@ -46,7 +46,7 @@ export function createHeartbeat({ seat, logger, held, onMissed, onMute, stateNow
     const begun = performance.now();
     // What is taken meanwhile may have been given after the database looked.
     const asked = [...held.ids()];
-    const news = await seat.beat(stateNow());
+    const news = await connection.beat(stateNow());
     heardAt = begun;
     if (news.refused !== refused && news.refused !== null) logger.error('this worker gets no runs', { reason: news.refused });
     refused = news.refused;
@@ -67,7 +67,7 @@ export function createHeartbeat({ seat, logger, held, onMissed, onMute, stateNow
 
   async function sayLast(runId: string, why: string): Promise<void> {
     try {
-      await seat.say(runId, LAST_WORD, [lastWordOf(runId, why)]);
+      await connection.say(runId, LAST_WORD, [lastWordOf(runId, why)]);
     } catch (error) {
       if (isRefusal(error)) onMute(error);
       throw error;

@@ -2,7 +2,7 @@ import type { RunPlan } from '../../domain/model/effect.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { Carrier } from '../../ports/carrier.ts';
 import type { RunAdapters, Runner, ToolCalls } from '../../ports/runner.ts';
-import type { RemovalJob, RunJob, WorkerSeat } from '../../ports/run-queue.ts';
+import type { RemovalJob, RunJob, WorkerConnection } from '../../ports/run-queue.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { Tracker } from '../../ports/tracker.ts';
 import type { Removal } from '../../ports/workspace.ts';
@@ -10,7 +10,7 @@ import { createLocalRunner } from '../local/index.ts';
 import { createAskedCarrier } from './asked-carrier.ts';
 import { createAskedCalls } from './asked-tools.ts';
 import { createAskedTracker } from './asked-tracker.ts';
-import { createAsk, patiently, type Ask } from './asking.ts';
+import { createAsk, retryWhileAway, type Ask } from './asking.ts';
 import { createRunMessages, type MessageFaults, type RunMessages } from './run-messages.ts';
 import { toldAnswer } from './told-errors.ts';
 import { errorText } from '../../lib/error-text.ts';
@@ -23,7 +23,7 @@ export interface AskedOfLeader {
 }
 
 export interface HeldRunsDeps {
-  readonly seat: WorkerSeat;
+  readonly connection: WorkerConnection;
   readonly logger: Logger;
   /** What a job works with on this machine. */
   readonly adaptersFor: (job: RunJob, asked: AskedOfLeader) => RunAdapters;
@@ -48,7 +48,7 @@ export interface HeldRuns {
 
 export const GIVEN_AWAY = 'it was given to another';
 
-export function createHeldRuns({ seat, logger, adaptersFor, remove, killed, onGivenUp }: HeldRunsDeps): HeldRuns {
+export function createHeldRuns({ connection, logger, adaptersFor, remove, killed, onGivenUp }: HeldRunsDeps): HeldRuns {
   const leases = new Map<string, AbortController>();
   /** Ended here, though they may still be this worker's. */
   const ended = new Set<string>();
@@ -68,12 +68,12 @@ export function createHeldRuns({ seat, logger, adaptersFor, remove, killed, onGi
     const lease = new AbortController();
     leases.set(id, lease);
     try {
-      const job = await patiently(() => seat.jobOf(id), AbortSignal.any([lease.signal, killed]));
+      const job = await retryWhileAway(() => connection.jobOf(id), AbortSignal.any([lease.signal, killed]));
       if (job === null) return;
-      const messages = createRunMessages(seat, id, lease.signal, faultsOf(id, { logger, lose, onGivenUp }));
+      const messages = createRunMessages(connection, id, lease.signal, faultsOf(id, { logger, lose, onGivenUp }));
       if ('removal' in job)
         messages.add({ removed: await toldAnswer(() => remove(job, AbortSignal.any([lease.signal, killed]))) });
-      else await workOn(job, createAsk(seat, id, lease.signal), messages);
+      else await workOn(job, createAsk(connection, id, lease.signal), messages);
       await messages.finish();
       logger.info('run ended', { run_id: id, told: !lease.signal.aborted });
     } finally {

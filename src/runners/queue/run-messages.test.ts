@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { WorkerSeat } from '../../ports/run-queue.ts';
+import type { WorkerConnection } from '../../ports/run-queue.ts';
 import { StoreError } from '../../store/errors.ts';
 import { REFUSED_MS } from './refusals.ts';
 import { createRunMessages } from './run-messages.ts';
@@ -15,8 +15,8 @@ function sayInVain(kind: StoreError['kind']) {
   const lost = new AbortController();
   const fault = new StoreError({ path: 'postgres://db', kind, what: 'lacks a right', remedy: 'grant it' });
   let tries = 0;
-  const seat = { say: () => ((tries += 1), Promise.reject(fault)) } as unknown as WorkerSeat;
-  const messages = createRunMessages(seat, 'r1', lost.signal, {
+  const connection = { say: () => ((tries += 1), Promise.reject(fault)) } as unknown as WorkerConnection;
+  const messages = createRunMessages(connection, 'r1', lost.signal, {
     onLost: () => heard.push('lost'),
     onRefused: () => heard.push('refused'),
     onGivenUp() {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunMessage, WorkerSeat } from '../../ports/run-queue.ts';
+import type { RunMessage, WorkerConnection } from '../../ports/run-queue.ts';
 import { createRefusals } from './refusals.ts';
 
 const SAY_EVERY_MS = 200;
@@ -20,7 +20,12 @@ export interface MessageFaults {
 }
 
 /** What a run says goes out in batches, one after the other, and again until the database has it. */
-export function createRunMessages(seat: WorkerSeat, runId: string, lost: AbortSignal, faults: MessageFaults): RunMessages {
+export function createRunMessages(
+  connection: WorkerConnection,
+  runId: string,
+  lost: AbortSignal,
+  faults: MessageFaults,
+): RunMessages {
   let waiting: RunMessage[] = [];
   let number = 0;
   let sending: Promise<void> | null = null;
@@ -44,7 +49,7 @@ export function createRunMessages(seat: WorkerSeat, runId: string, lost: AbortSi
     const refusals = createRefusals(faults.onRefused);
     while (!lost.aborted) {
       try {
-        if (!(await seat.say(runId, number, batch))) faults.onLost();
+        if (!(await connection.say(runId, number, batch))) faults.onLost();
         return;
       } catch (error) {
         if (refusals.isFinal(error)) return faults.onGivenUp(error);

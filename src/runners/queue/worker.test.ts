@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunMessage, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
+import type { RunMessage, WorkerNews, WorkerConnection } from '../../ports/run-queue.ts';
 import type { RemovalSubject } from '../../ports/workspace.ts';
 import { startWorker } from './worker.ts';
 
@@ -8,11 +8,11 @@ const NOTHING: WorkerNews = { refused: null, runs: new Map() };
 const job = { removal: {} as RemovalSubject, removedDays: 1, markKey: 'k' };
 
 /** A place at a queue whose heartbeats are answered when the test says so. */
-function createSeat() {
+function createConnection() {
   const beats: ((news: WorkerNews) => void)[] = [];
   const said: RunMessage[] = [];
   let work: (id: string) => Promise<void> = () => Promise.resolve();
-  const seat: WorkerSeat = {
+  const connection: WorkerConnection = {
     takeJobs: (taken) => {
       work = taken;
       return Promise.resolve({ drain: () => Promise.resolve() });
@@ -25,14 +25,14 @@ function createSeat() {
     leave: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
-  return { seat, beats, said, work: (id: string) => work(id) };
+  return { connection, beats, said, work: (id: string) => work(id) };
 }
 
 async function start() {
-  const { seat, beats, said, work } = createSeat();
+  const { connection, beats, said, work } = createConnection();
   let [finish, isAborted] = [(): void => {}, false];
   const starting = startWorker({
-    seat,
+    connection,
     logger: SILENT,
     loadNow: () => 0,
     adaptersFor: () => {

@@ -17,7 +17,7 @@ export interface RunningWorker {
 
 /** Takes runs from the queue and works on them here. */
 export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<RunningWorker> {
-  const { seat, logger } = deps;
+  const { connection, logger } = deps;
   const killed = new AbortController();
   const over = new AbortController();
   let draining = false;
@@ -32,7 +32,7 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
   });
   const working = new Set<Promise<void>>();
   const heart: Heartbeat = createHeartbeat({
-    seat,
+    connection,
     logger,
     held,
     onMissed: (runId) => void (draining || work(runId)),
@@ -53,12 +53,12 @@ export async function startWorker({ loadNow, ...deps }: WorkerDeps): Promise<Run
   }
 
   await heart.beat();
-  const taking = await seat.takeJobs(work);
+  const taking = await connection.takeJobs(work);
   const beating = heart.beatUntil(over.signal);
   const done = finished.then(async () => {
     over.abort();
     await beating;
-    await seat.leave().catch(() => {});
+    await connection.leave().catch(() => {});
     if (mute !== null) throw mute;
   });
 

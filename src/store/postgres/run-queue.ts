@@ -21,7 +21,7 @@ import { jobLibrary, NOW, openJobPool, silentLogger, taskOf } from './job-pool.t
 export async function openRunQueue(url: string, db: Postgres, epoch: number): Promise<RunQueue> {
   await makeJobTables(url, db);
   const closing = new AbortController();
-  const write = (work: Work<void>): Promise<void> => surely(db, () => db.writeUnder(epoch, work), closing.signal);
+  const write = (work: Work<void>): Promise<void> => writeOnce(db, () => db.writeUnder(epoch, work), closing.signal);
   return {
     revokeAll: () => write(revokeAll()),
     look: (known) => (known.heard.length === 0 ? db.read(lookAround(known)) : db.writeUnder(epoch, lookAround(known))),
@@ -55,7 +55,7 @@ async function makeJobTables(url: string, db: Postgres): Promise<void> {
 const AGAIN_MS = 500;
 
 /** Where the connection broke at the commit, the server is asked whether it came true: then it is not done twice. */
-async function surely(db: Postgres, write: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function writeOnce(db: Postgres, write: () => Promise<void>, signal: AbortSignal): Promise<void> {
   try {
     await write();
   } catch (error) {

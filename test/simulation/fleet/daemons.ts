@@ -15,11 +15,11 @@ import { FAULT, type FleetWorld } from './world.ts';
 
 /** A daemon: stands by, or leads with the real core under an epoch. */
 export interface Daemon extends Actor {
-  reign: Reign | null;
+  term: LeaderTerm | null;
 }
 
 /** A turn to lead. Whatever belongs to it ends with it. */
-export interface Reign {
+export interface LeaderTerm {
   readonly epoch: number;
   state: State;
   readonly inbox: Event[];
@@ -41,7 +41,7 @@ export interface DaemonsDeps {
   readonly settings: Settings;
   readonly decide: Decide;
   /** A unit was stored and is in force: the moment to compare memory and store. */
-  readonly onStored: (reign: Reign) => void;
+  readonly onStored: (term: LeaderTerm) => void;
   /** An effect that was stored is about to be carried out. */
   readonly onAsked: (effect: Effect) => void;
   /** A write arrives at tracker or forge, from a leader of this epoch. */
@@ -54,19 +54,19 @@ const UNDER_WAY_MS = 900;
 
 export function createDaemons(hosts: readonly string[], deps: DaemonsDeps): readonly Daemon[] {
   return hosts.map((host, index) => {
-    const daemon: Daemon = Object.assign(createActor(`d${index}`, host), { reign: null });
+    const daemon: Daemon = Object.assign(createActor(`d${index}`, host), { term: null });
     deps.timeline.after(deps.chance.below(LEADER_BEAT_MS), daemon, () => beat(daemon, deps));
     return daemon;
   });
 }
 
 export function startDaemon(daemon: Daemon, deps: DaemonsDeps): void {
-  Object.assign(daemon, { isAlive: true, life: daemon.life + 1, frozenUntil: 0, reign: null });
+  Object.assign(daemon, { isAlive: true, life: daemon.life + 1, frozenUntil: 0, term: null });
   deps.timeline.after(deps.chance.below(3_000), daemon, () => beat(daemon, deps));
 }
 
 export function killDaemon(daemon: Daemon): void {
-  Object.assign(daemon, { isAlive: false, reign: null });
+  Object.assign(daemon, { isAlive: false, term: null });
 }
 
 /** Another life: nothing that was begun under the epoch goes on. */
@@ -77,23 +77,23 @@ function lose(daemon: Daemon, deps: DaemonsDeps): void {
 
 function beat(daemon: Daemon, deps: DaemonsDeps): void {
   const { timeline } = deps;
-  if (daemon.reign === null) tryToLead(daemon, deps);
-  else renew(daemon, daemon.reign, deps);
+  if (daemon.term === null) tryToLead(daemon, deps);
+  else renew(daemon, daemon.term, deps);
   timeline.after(LEADER_BEAT_MS, daemon, () => beat(daemon, deps));
 }
 
-function renew(daemon: Daemon, reign: Reign, deps: DaemonsDeps): void {
+function renew(daemon: Daemon, term: LeaderTerm, deps: DaemonsDeps): void {
   const { wire, database, timeline } = deps;
   const asked = timeline.now();
   wire.ask(
     daemon,
-    () => database.renew(reign.epoch, timeline.now()),
+    () => database.renew(term.epoch, timeline.now()),
     (answer) => {
       if (answer.ok && !answer.value) return lose(daemon, deps);
-      if (!answer.ok && timeline.now() - reign.confirmedAt > LEADER_CUT_OFF_MS) return lose(daemon, deps);
+      if (!answer.ok && timeline.now() - term.confirmedAt > LEADER_CUT_OFF_MS) return lose(daemon, deps);
       if (!answer.ok) return;
-      reign.confirmedAt = asked;
-      if (timeline.now() - asked < CONFIRMED_MS) for (const go of reign.waiting.splice(0)) go();
+      term.confirmedAt = asked;
+      if (timeline.now() - asked < CONFIRMED_MS) for (const go of term.waiting.splice(0)) go();
     },
   );
 }
@@ -106,7 +106,7 @@ function tryToLead(daemon: Daemon, deps: DaemonsDeps): void {
     () => database.tryToLead(daemon, timeline.now()),
     (answer) => {
       if (!answer.ok) return database.dropLock(daemon);
-      if (answer.value !== null && daemon.reign === null) begin(daemon, answer.value, asked, deps);
+      if (answer.value !== null && daemon.term === null) begin(daemon, answer.value, asked, deps);
     },
   );
 }
@@ -121,7 +121,7 @@ function begin(daemon: Daemon, { epoch, durable, elsewhere }: Won, asked: number
     report: (event) => report(daemon, event, deps),
     lose: () => lose(daemon, deps),
   });
-  const reign: Reign = {
+  const term: LeaderTerm = {
     epoch,
     state: first.state,
     inbox: [],
@@ -131,77 +131,77 @@ function begin(daemon: Daemon, { epoch, durable, elsewhere }: Won, asked: number
     queue,
     wakeAt: Infinity,
   };
-  daemon.reign = reign;
+  daemon.term = term;
   queue.look();
-  carryOut(daemon, reign, first, deps);
+  carryOut(daemon, term, first, deps);
   report(daemon, { type: 'clock' }, deps);
 }
 
 /** Hands an event to the loop of whoever leads here. */
 export function report(daemon: Daemon, event: Event, deps: DaemonsDeps): void {
-  const { reign } = daemon;
-  if (reign === null) return;
-  reign.inbox.push(event);
-  pump(daemon, reign, deps);
+  const { term } = daemon;
+  if (term === null) return;
+  term.inbox.push(event);
+  pump(daemon, term, deps);
 }
 
 /** Decides what has come in, stores it under the epoch, and only then does it. */
-function pump(daemon: Daemon, reign: Reign, deps: DaemonsDeps): void {
-  if (reign.isStoring || reign.inbox.length === 0) return rest(daemon, reign, deps);
-  const events = reign.inbox.splice(0, 1 + deps.chance.below(3));
-  const unit: Decision = { state: reign.state, writes: [], effects: [] };
+function pump(daemon: Daemon, term: LeaderTerm, deps: DaemonsDeps): void {
+  if (term.isStoring || term.inbox.length === 0) return rest(daemon, term, deps);
+  const events = term.inbox.splice(0, 1 + deps.chance.below(3));
+  const unit: Decision = { state: term.state, writes: [], effects: [] };
   const together = events.reduce<Decision>((sum, event) => {
     const next = deps.decide(sum.state, event, deps.timeline.now());
     return { state: next.state, writes: [...sum.writes, ...next.writes], effects: [...sum.effects, ...next.effects] };
   }, unit);
-  carryOut(daemon, reign, together, deps);
+  carryOut(daemon, term, together, deps);
 }
 
-function carryOut(daemon: Daemon, reign: Reign, unit: Decision, deps: DaemonsDeps): void {
+function carryOut(daemon: Daemon, term: LeaderTerm, unit: Decision, deps: DaemonsDeps): void {
   const { wire, database } = deps;
   const stored = (): void => {
-    reign.isStoring = false;
-    reign.state = unit.state;
-    if (reign.epoch === database.epoch()) deps.onStored(reign);
+    term.isStoring = false;
+    term.state = unit.state;
+    if (term.epoch === database.epoch()) deps.onStored(term);
     for (const effect of unit.effects) {
-      if (reign.epoch === database.epoch()) deps.onAsked(effect);
-      whileLeading(reign, deps, () => interpret(daemon, reign, effect, deps));
+      if (term.epoch === database.epoch()) deps.onAsked(effect);
+      whileLeading(term, deps, () => interpret(daemon, term, effect, deps));
     }
-    pump(daemon, reign, deps);
+    pump(daemon, term, deps);
   };
   if (unit.writes.length === 0) return stored();
-  reign.isStoring = true;
+  term.isStoring = true;
   wire.askUntilHeard(
     daemon,
-    () => database.store(reign.epoch, unit.writes),
+    () => database.store(term.epoch, unit.writes),
     (isStored) => (isStored ? stored() : lose(daemon, deps)),
   );
 }
 
 /** Resting until something falls due. */
-function rest(daemon: Daemon, reign: Reign, deps: DaemonsDeps): void {
+function rest(daemon: Daemon, term: LeaderTerm, deps: DaemonsDeps): void {
   const { timeline } = deps;
-  if (reign.isStoring) return;
-  const at = Math.max(timeline.now() + 1, nextWake(reign.state));
-  if (at >= reign.wakeAt && reign.wakeAt > timeline.now()) return;
-  reign.wakeAt = at;
+  if (term.isStoring) return;
+  const at = Math.max(timeline.now() + 1, nextWake(term.state));
+  if (at >= term.wakeAt && term.wakeAt > timeline.now()) return;
+  term.wakeAt = at;
   if (at === Infinity) return;
   timeline.after(at - timeline.now(), daemon, () => {
-    if (reign.wakeAt === at) report(daemon, { type: 'clock' }, deps);
+    if (term.wakeAt === at) report(daemon, { type: 'clock' }, deps);
   });
 }
 
 /** At once while the leader was confirmed a moment ago, else with the next confirmation; never when it does not lead any more. */
-function whileLeading(reign: Reign, { timeline, isGateOpen = false }: DaemonsDeps, act: () => void): void {
-  if (isGateOpen || timeline.now() - reign.confirmedAt < CONFIRMED_MS) act();
-  else reign.waiting.push(act);
+function whileLeading(term: LeaderTerm, { timeline, isGateOpen = false }: DaemonsDeps, act: () => void): void {
+  if (isGateOpen || timeline.now() - term.confirmedAt < CONFIRMED_MS) act();
+  else term.waiting.push(act);
 }
 
-function interpret(daemon: Daemon, reign: Reign, effect: Effect, deps: DaemonsDeps): void {
+function interpret(daemon: Daemon, term: LeaderTerm, effect: Effect, deps: DaemonsDeps): void {
   const { timeline, chance, world } = deps;
   if (effect.do === 'announce') return;
-  if (effect.do === 'start-run') return reign.queue.start(effect.plan);
-  if (effect.do === 'stop-run') return reign.queue.stop(effect.runId, effect.issueId);
+  if (effect.do === 'start-run') return term.queue.start(effect.plan);
+  if (effect.do === 'stop-run') return term.queue.stop(effect.runId, effect.issueId);
   const wait = 1 + chance.below(3_000);
   if (!EFFECTS[effect.do].isWrite) {
     return timeline.after(wait, daemon, () =>
@@ -213,14 +213,14 @@ function interpret(daemon: Daemon, reign: Reign, effect: Effect, deps: DaemonsDe
     );
   }
   // It reads first and may stand still at any moment; right before the write leaves it asks whether it still leads.
-  timeline.after(wait, daemon, () => whileLeading(reign, deps, () => send(daemon, reign, effect, deps)));
+  timeline.after(wait, daemon, () => whileLeading(term, deps, () => send(daemon, term, effect, deps)));
 }
 
-function send(daemon: Daemon, reign: Reign, effect: AskedEffect, deps: DaemonsDeps): void {
+function send(daemon: Daemon, term: LeaderTerm, effect: AskedEffect, deps: DaemonsDeps): void {
   const { timeline, chance, world } = deps;
   timeline.after(chance.below(UNDER_WAY_MS), null, () => {
     if (!world.isCalm() && chance.happens(0.03)) return answer(failed(effect));
-    deps.onWrite(effect, reign.epoch);
+    deps.onWrite(effect, term.epoch);
     const done = world.write(effect, timeline.now());
     // The answer may be lost: then it is not known whether anything was done.
     answer(!world.isCalm() && chance.happens(0.03) ? failed(effect) : done);
@@ -228,7 +228,7 @@ function send(daemon: Daemon, reign: Reign, effect: AskedEffect, deps: DaemonsDe
   const { life } = daemon;
   const answer = (event: Event): void => {
     if (daemon.isAlive && daemon.life === life)
-      timeline.after(1 + chance.below(500), daemon, () => daemon.reign === reign && report(daemon, event, deps));
+      timeline.after(1 + chance.below(500), daemon, () => daemon.term === term && report(daemon, event, deps));
   };
 }
 

@@ -9,7 +9,7 @@ import { settingsWith } from '../../support/settings.ts';
 import { differences } from '../durable-model.ts';
 import { Violation, type Decide } from '../simulate.ts';
 import { createUnbegunTurns } from '../unbegun-turns.ts';
-import { createDaemons, killDaemon, report, startDaemon, type Daemon, type DaemonsDeps, type Reign } from './daemons.ts';
+import { createDaemons, killDaemon, report, startDaemon, type Daemon, type DaemonsDeps, type LeaderTerm } from './daemons.ts';
 import { createDatabase, type DatabaseFlaws } from './database.ts';
 import { createTimeline, type Actor } from './timeline.ts';
 import { createWire } from './wire.ts';
@@ -73,7 +73,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
   const daemons = createDaemons(['host-a', 'host-b', 'host-a'], deps);
   const workers = createWorkers(3, deps);
 
-  function checkReign({ state }: Reign): void {
+  function checkReign({ state }: LeaderTerm): void {
     const drift = differences(database.records, state);
     if (drift.length > 0) violated(`memory and store differ in ${drift.join(', ')}`);
     for (const [id, claim] of state.claims) {
@@ -142,7 +142,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
   }
 
   function leading(): readonly Daemon[] {
-    return daemons.filter(({ reign }) => reign !== null);
+    return daemons.filter(({ term }) => term !== null);
   }
 
   function freeze(actor: Daemon | Worker, ms: number): void {
@@ -168,7 +168,7 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
 
   function unparkAll(): void {
     for (const daemon of leading())
-      for (const { issue } of daemon.reign?.state.parked.values() ?? []) {
+      for (const { issue } of daemon.term?.state.parked.values() ?? []) {
         world.forge.forgive(issue.id);
         report(daemon, operatorAsks(`${counted.events}`, 'unpark', issue.identifier), deps);
       }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { StoreError } from '../errors.ts';
 import type { StopReason } from '../../domain/model/run.ts';
-import type { Job, RunAnswer, RunRequest, RunMessage, WorkerNews, WorkerSeat } from '../../ports/run-queue.ts';
+import type { Job, RunAnswer, RunRequest, RunMessage, WorkerNews, WorkerConnection } from '../../ports/run-queue.ts';
 import { all, get, run, type Work } from '../records/work.ts';
 import { openPostgres, type Postgres } from './connection.ts';
 import { postgresErrorOf } from './errors.ts';
@@ -20,7 +20,7 @@ export interface WorkerFacts {
 }
 
 /** A place at the queue for this process. Every write for a run asks whether the run is still this worker's. */
-export async function openWorkerSeat(url: string, facts: WorkerFacts): Promise<WorkerSeat> {
+export async function openWorkerConnection(url: string, facts: WorkerFacts): Promise<WorkerConnection> {
   const db = await openFleet(url);
   const id = `${facts.name}#${randomBytes(5).toString('hex')}`;
   const pool = await openJobPool(url, facts.slots + 4);
