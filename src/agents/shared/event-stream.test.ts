@@ -268,6 +268,23 @@ describe('tool calls', () => {
     ]);
   });
 
+  it('show no secret in what the agent calls them or its model', () => {
+    const { stream, events } = streamOf(TOKEN);
+    stream.sessionStarted('s-1', `model-${TOKEN}`);
+    stream.toolStarted({ id: `call-${TOKEN}`, name: TOKEN });
+    stream.toolEnded({ id: `call-${TOKEN}`, ok: true });
+    stream.toolStarted({ id: `next-${TOKEN}`, name: 'Bash' });
+    stream.close();
+    expect(JSON.stringify(events)).not.toContain(TOKEN);
+    expect(events.map(({ type }) => type)).toEqual([
+      'session_started',
+      'tool_started',
+      'tool_ended',
+      'tool_started',
+      'tool_ended',
+    ]);
+  });
+
   it('show no secret that is coloured inside', () => {
     const { stream, events } = streamOf(TOKEN);
     const coloured = `\u001b[01;31m\u001b[K${TOKEN.slice(0, 8)}\u001b[m\u001b[K${TOKEN.slice(8)}`;

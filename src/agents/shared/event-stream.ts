@@ -75,7 +75,7 @@ export function createEventStream({ onEvent, mask, aliveMs }: EventStreamOptions
 
   return {
     sessionStarted(sessionId, model) {
-      pass({ type: 'session_started', sessionId, ...(model === null || model === '' ? {} : { model: shortName(model) }) });
+      pass({ type: 'session_started', sessionId, ...(model === null || model === '' ? {} : { model: maskedName(model, mask) }) });
     },
     message(text) {
       texts.end();
@@ -127,9 +127,9 @@ function createCalls(pass: (event: AgentEvent) => void, mask: Mask): Calls {
   const held = createHeld<StartedCall>(1000 / TOOLS.perSecond, (call) => hasRoom() && show(call));
 
   function show({ id, name, input }: StartedCall): true {
-    const toolId = shortId(id);
+    const toolId = shortId(id, mask);
     const line = inputLine(input, mask);
-    const shown = shortName(maskedStart(name, 2 * LONGEST_NAME, mask));
+    const shown = maskedName(name, mask);
     open.set(toolId, { name: shown, hasInput: line !== '' });
     pass({ type: 'tool_started', toolId, name: shown, ...(line === '' ? {} : { input: line }) });
     return true;
@@ -139,10 +139,15 @@ function createCalls(pass: (event: AgentEvent) => void, mask: Mask): Calls {
     if (held.drop() !== null) hidden += 1;
   }
 
-  function end({ id, ok, input, output, durationMs }: EndedCall): void {
-    const toolId = shortId(id);
+  function end(result: EndedCall): void {
+    const toolId = shortId(result.id, mask);
+    if (open.has(toolId)) return finish(toolId, result);
+    if (held.value()?.id === result.id) hide();
+  }
+
+  function finish(toolId: string, { ok, input, output, durationMs }: Omit<EndedCall, 'id'>): void {
     const call = open.get(toolId);
-    if (call === undefined) return held.value()?.id === id ? hide() : undefined;
+    if (call === undefined) return;
     open.delete(toolId);
     const line = call.hasInput ? '' : inputLine(input, mask);
     const lines = outputLines(output, mask);
@@ -159,7 +164,7 @@ function createCalls(pass: (event: AgentEvent) => void, mask: Mask): Calls {
 
   return {
     start(call) {
-      if (open.has(shortId(call.id)) || held.value()?.id === call.id) return;
+      if (open.has(shortId(call.id, mask)) || held.value()?.id === call.id) return;
       if (hasRoom()) {
         show(call);
         return;
@@ -170,18 +175,22 @@ function createCalls(pass: (event: AgentEvent) => void, mask: Mask): Calls {
     end,
     close() {
       hide();
-      for (const id of open.keys()) end({ id, ok: false });
+      for (const toolId of open.keys()) finish(toolId, { ok: false });
       if (hidden > 0) pass({ type: 'notice', text: `${hidden} more tool calls are not shown` });
     },
   };
 }
 
-function shortId(id: string): string {
-  return id.length <= LONGEST_NAME ? id : copyOf(id.slice(0, LONGEST_NAME));
+/** The same for the same id. */
+function shortId(id: string, mask: Mask): string {
+  const shown = mask(id.slice(0, 2 * LONGEST_NAME), id.length > 2 * LONGEST_NAME ? 'end' : null);
+  return shown.length <= LONGEST_NAME ? shown : copyOf(shown.slice(0, LONGEST_NAME));
 }
 
-function shortName(name: string): string {
-  const line = name.replaceAll(/\s+/g, ' ').trim();
+function maskedName(name: string, mask: Mask): string {
+  const line = maskedStart(name, 2 * LONGEST_NAME, mask)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   return line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME - 1)}…` : line;
 }
 
