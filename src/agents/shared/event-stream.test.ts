@@ -230,6 +230,17 @@ describe('the stream', () => {
     expect(events).toEqual([]);
   });
 
+  it.each(['x', 'é', '💥'])('cuts a long notice of %s between two characters', (character) => {
+    const { stream, notices } = streamOf();
+    stream.notice(character.repeat(4_090));
+    stream.notice(`x${character.repeat(8_000)}`);
+    for (const text of notices()) {
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(4_096);
+      expect(text).not.toContain('\ufffd');
+    }
+    expect(notices().at(-1)).toMatch(/…$/);
+  });
+
   it('bounds notices and says how many it left out', () => {
     const { stream, notices } = streamOf();
     for (let number = 0; number < 1_000; number += 1) stream.notice(`notice ${number}`);

@@ -195,6 +195,8 @@ function maskedName(name: string, mask: Mask): string {
 }
 
 function clip(text: string): string {
-  const start = longestStart(text);
-  return copyOf(start.length === text.length ? text : `${start.slice(0, -1)}…`);
+  const isWhole = longestStart(text).length === text.length;
+  return copyOf(isWhole ? text : `${longestStart(text, ELLIPSIS_BYTES)}…`);
 }
+
+const ELLIPSIS_BYTES = Buffer.byteLength('…');

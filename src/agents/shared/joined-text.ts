@@ -148,9 +148,10 @@ function endOfWords(text: string): number {
   return end === 0 && text.length > LONGEST_WORD ? text.length : end;
 }
 
-/** The beginning of a text that fits into one event. */
-export function longestStart(text: string): string {
+/** The beginning of a text that fits into one event, with so many bytes to spare. */
+export function longestStart(text: string, spareBytes = 0): string {
+  const bytes = new Uint8Array(LONGEST_TEXT_BYTES - spareBytes);
   // One more than can fit: a character of two units is not cut in half.
-  const { read } = new TextEncoder().encodeInto(text.slice(0, LONGEST_TEXT_BYTES + 1), new Uint8Array(LONGEST_TEXT_BYTES));
+  const { read } = new TextEncoder().encodeInto(text.slice(0, bytes.length + 1), bytes);
   return text.slice(0, read);
 }
