@@ -1,5 +1,6 @@
 import { AgentError } from '../../domain/model/errors.ts';
 import { faultOf, type Fault } from '../../domain/model/fault.ts';
+import { shortDetail } from '../../domain/model/short-detail.ts';
 import type { ProcessStartError, ProgramState } from '../../lib/process/index.ts';
 import type { TurnResult } from '../../ports/agent.ts';
 
@@ -25,16 +26,16 @@ export function programProblem(program: string, state: ProgramState, remedy: str
   return state === 'not_executable' ? `the program ${program} is not executable by this user: ${remedy}` : null;
 }
 
-/** The result of a turn that failed, without secrets. */
+/** The result of a turn that failed, without secrets. Cut after that: half a secret is not known for one. */
 export function failedTurn(error: AgentError, mask: (text: string) => string): TurnResult {
   const fault: Fault = faultOf(error);
-  return { ok: false, fault: { ...fault, message: mask(fault.message) } };
+  return { ok: false, fault: { ...fault, message: shortDetail(mask(fault.message)) } };
 }
 
 /** The same error without secrets. */
 export function masked(error: AgentError, mask: (text: string) => string): AgentError {
   const { kind, resetsAt, cause } = error;
-  return new AgentError({ kind, resetsAt, cause, detail: mask(detailOf(error)) });
+  return new AgentError({ kind, resetsAt, cause, detail: shortDetail(mask(detailOf(error))) });
 }
 
 /** What an error says without its kind. */

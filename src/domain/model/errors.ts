@@ -1,3 +1,5 @@
+import { shortDetail } from './short-detail.ts';
+
 /** Every kind of fault there is. */
 export type FaultKind = TrackerErrorKind | AgentErrorKind | OtherErrorKind;
 
@@ -52,7 +54,8 @@ export class TrackerError extends Error {
   readonly #facts: TrackerErrorFacts;
 
   constructor(facts: TrackerErrorFacts) {
-    super(`tracker: ${facts.kind}: ${facts.method} ${facts.path}: ${facts.detail}`, { cause: facts.cause });
+    const detail = shortDetail(facts.detail);
+    super(`tracker: ${facts.kind}: ${facts.method} ${facts.path}: ${detail}`, { cause: facts.cause });
     this.name = 'TrackerError';
     this.kind = facts.kind;
     this.retryable = facts.retryable ?? TRACKER_ERROR_RETRYABLE[facts.kind];
@@ -61,8 +64,8 @@ export class TrackerError extends Error {
     this.isLimit = facts.isLimit ?? facts.status === 429;
     this.isOfFile = facts.isOfFile ?? false;
     this.unknownStates = facts.unknownStates ?? [];
-    this.detail = facts.detail;
-    this.#facts = facts;
+    this.detail = detail;
+    this.#facts = { ...facts, detail };
   }
 
   get facts(): ToldTrackerFacts {
@@ -160,7 +163,7 @@ export class ScmConflictError extends Error {
   readonly isUnsure: boolean;
 
   constructor(detail: string, { alreadyMerged = false, isBusy = false, isUnsure = false } = {}) {
-    super(`scm: scm_conflict_error: ${detail}`);
+    super(`scm: scm_conflict_error: ${shortDetail(detail)}`);
     this.name = 'ScmConflictError';
     this.alreadyMerged = alreadyMerged;
     this.isBusy = isBusy;
