@@ -19,7 +19,7 @@ export async function merge(
   try {
     const { merged, sha, message } = await context.routes.merge(request, order, signal);
     if (merged) return { mergeCommitSha: sha };
-    const detail = `${nameOf(request)} was not merged: ${message || 'no reason was given'}`;
+    const detail = `${nameOf(request)} was not merged: ${context.mask(message) || 'no reason was given'}`;
     throw new ScmConflictError(detail, { isUnsure: true });
   } catch (error) {
     if (!(error instanceof TrackerError) || !REFUSALS.includes(error.status)) throw error;

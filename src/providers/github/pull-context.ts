@@ -12,6 +12,8 @@ export interface PullContext {
   readonly readFacts: ReadPullFacts;
   readonly graph: PullGraph;
   readonly readChecks: ReadCommitChecks;
+  /** Takes the credential out of what the remote says. */
+  readonly mask: (text: string) => string;
   readonly warnOnce: (message: string, request: RequestKey, fact: string) => void;
 }
 

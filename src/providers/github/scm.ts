@@ -1,5 +1,6 @@
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { ScmConnection } from '../../domain/model/settings.ts';
+import { createMask } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { CiConclusion, MergeStatus, RequestKey, ScmAdapter } from '../../ports/scm.ts';
 import { readOwnLogin } from './account.ts';
@@ -26,6 +27,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readFacts: createPullFacts(graphql),
     graph: createPullGraph(graphql),
     readChecks: createCommitChecks(http, logger),
+    mask: createMask([access.apiKey]),
     warnOnce: onceEach(logger),
   };
   return {
