@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { readOptions } from '../support/options.mjs';
-import { fuzz, keepSeed, seedsOf } from './run.ts';
+import { fuzz, keepSeed } from './run.ts';
 import { TARGETS } from './targets.ts';
 
 const { values, count, refuse } = readOptions('npm run fuzz -- [--inputs N] [--seed S] [--only NAME]', {
@@ -21,7 +21,7 @@ Error.stackTraceLimit = 0;
 for (const target of targets) {
   const begin = performance.now();
   const usedBefore = process.cpuUsage();
-  const finding = await fuzz(target, { inputs, seed, kept: seedsOf(target, folder) });
+  const finding = await fuzz(target, { inputs, seed, folder });
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
   const { user, system } = process.cpuUsage(usedBefore);
   const used = ((user + system) / 1e6).toFixed(1);

@@ -3,14 +3,29 @@ import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { createChance } from '../support/random.ts';
 import type { Target } from './target.ts';
+import { startWatch, type Watch } from './watch.ts';
 
 export interface Finding {
   readonly input: string;
   readonly error: string;
 }
 
+export interface FuzzOptions {
+  readonly inputs: number;
+  readonly seed: number;
+  /** Where findings are kept. */
+  readonly folder: string;
+}
+
+/** What one input may take of a processor. Nothing that is linear comes near it. */
+const MOST_PROCESSOR_MS = 1_000;
+/** An input that is not done by then is waited for no more. */
+const LONGEST_MS = 60_000;
+/** Other work of the process counts too: only what is slow each time is. */
+const TRIES = 3;
+
 /** Inputs that once were findings, kept for ever. */
-export function seedsOf(target: Target, folder: string): readonly string[] {
+function seedsOf(target: Target, folder: string): readonly string[] {
   const own = path.join(folder, folderOf(target));
   try {
     return readdirSync(own)
@@ -34,20 +49,40 @@ function folderOf({ name }: Target): string {
 }
 
 /** Old findings first, then so many new inputs from the seed. Stops at the first that does harm. */
-export async function fuzz(
-  target: Target,
-  options: { inputs: number; seed: number; kept: readonly string[] },
-): Promise<Finding | null> {
-  const chance = createChance(options.seed);
-  for (let count = 0; count < options.kept.length + options.inputs; count += 1) {
-    const kept = options.kept[count];
-    const input = kept ?? target.make(chance);
+export async function fuzz(target: Target, { inputs, seed, folder }: FuzzOptions): Promise<Finding | null> {
+  const chance = createChance(seed);
+  const kept = seedsOf(target, folder);
+  const watch = startWatch(folder, path.join(folder, folderOf(target)), LONGEST_MS);
+  try {
+    for (let count = 0; count < kept.length + inputs; count += 1) {
+      const old = kept[count];
+      const input = old ?? target.make(chance);
+      const error = await harmOf(target, input, { watch, thorough: old !== undefined });
+      if (error !== null) return { input, error };
+    }
+    return null;
+  } finally {
+    await watch.close();
+  }
+}
+
+/** What the input does that no input may do; null for nothing. */
+async function harmOf(target: Target, input: string, way: { watch: Watch; thorough: boolean }): Promise<string | null> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    way.watch.begin(input);
+    const before = process.cpuUsage();
     try {
-      const taking = target.take(input, kept !== undefined);
+      const taking = target.take(input, way.thorough);
       if (taking !== undefined) await taking;
     } catch (error) {
-      return { input, error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+      return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    } finally {
+      way.watch.end();
     }
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+    if (least <= MOST_PROCESSOR_MS) return null;
   }
-  return null;
+  return `it took ${Math.round(least)} ms of processor time`;
 }

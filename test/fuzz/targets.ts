@@ -6,11 +6,14 @@ import { renderTemplate } from '../../src/prompt/render.ts';
 import { templateData } from '../../src/prompt/variables.ts';
 import { FULL_SUBJECT } from '../support/prompt-subject.ts';
 import { AGENT_FILES } from './agent-files.ts';
+import { AGENTS } from './agents.ts';
 import { forgeTargets } from './forge-wire.ts';
 import { ISSUE_FILES } from './issue-files.ts';
 import { mutateText } from './mutate.ts';
 import { SERVER } from './server.ts';
 import type { Target } from './target.ts';
+import { texts } from './texts.ts';
+import { TOOLS } from './tools.ts';
 import { wireTargets } from './wire.ts';
 import { workflow } from './workflow.ts';
 
@@ -51,7 +54,10 @@ export const TARGETS: readonly Target[] = [
   workflow,
   template,
   logfmt,
+  texts,
   ...AGENT_FILES,
+  ...AGENTS,
+  ...TOOLS,
   ...ISSUE_FILES,
   ...SERVER,
   ...wireTargets(),
