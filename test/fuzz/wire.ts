@@ -1,11 +1,12 @@
-import { TrackerError } from '../../src/domain/model/errors.ts';
 import type { Issue } from '../../src/domain/model/issue.ts';
 import type { TrackerSettings } from '../../src/domain/model/settings.ts';
+import type { Tracker } from '../../src/ports/tracker.ts';
 import { loadProviders } from '../../src/providers/registry.ts';
 import { settingsWith } from '../support/settings.ts';
-import { answerAlways } from './answers.ts';
+import { makeAnswers, ORIGIN, TOKEN } from './answers.ts';
 import { mutateJson, mutateText } from './mutate.ts';
-import { oneOrAll, type Target } from './target.ts';
+import { useRemote, type Use } from './remote.ts';
+import type { Target } from './target.ts';
 
 const PROVIDERS = await loadProviders();
 
@@ -71,76 +72,95 @@ const LINEAR = {
   team: { id: 't', key: 'ENG' },
 };
 
+const OTHERS = {
+  viewer: { id: 'me', name: 'Ann' },
+  teams: { nodes: [{ id: 't', key: 'ENG', states: { nodes: [{ id: 's2', name: 'review', type: 'started' }] } }] },
+  workflowStates: { nodes: [{ id: 's2', name: 'review', type: 'started' }], pageInfo: { hasNextPage: false } },
+  issueLabels: { nodes: [{ id: 'l', name: 'bug' }], pageInfo: { hasNextPage: false } },
+  issueUpdate: { success: true },
+  commentCreate: { success: true, comment: { id: 'c' } },
+};
+
 /** What a remote of each kind answers to whatever is asked. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   repoissues: [REST],
   nsproject: [{ ...REST, state: 'opened', labels: ['ready'] }],
   selfhosted: [REST],
-  wfboard: { issues: [JIRA], isLast: true, comments: [], total: 1, ...JIRA },
-  graphql: { data: { issues: { nodes: [LINEAR], pageInfo: { hasNextPage: false, endCursor: null } }, issue: LINEAR } },
+  wfboard: {
+    issues: [JIRA],
+    isLast: true,
+    comments: [{ id: '1', author: USER, body: JIRA.fields.description, created: AT }],
+    total: 1,
+    transitions: [{ id: '31', name: 'Review', to: { name: 'review' }, isAvailable: true }],
+    permissions: { ADD_COMMENTS: { havePermission: true } },
+    accountId: 'x',
+    ...JIRA,
+  },
+  graphql: { data: { issues: { nodes: [LINEAR], pageInfo: { hasNextPage: false, endCursor: null } }, issue: LINEAR, ...OTHERS } },
 };
 
-/** The whole way from an answer of the remote to issues, for every kind that has one. */
+/** The whole way from answers of the remote to issues, and what is written to it, for every kind that has one. */
 export function wireTargets(): readonly Target[] {
-  return PROVIDERS.filter(({ kind }) => kind in ANSWERS).map(({ kind, createTracker }) => {
-    const tracker = createTracker(settingsFor(kind), DEPS);
-    const { signal } = new AbortController();
-    const reads: readonly Read[] = [
-      () => tracker.fetchCandidateIssues(signal),
-      async () => [await tracker.fetchIssueById('7', signal)],
-      async () => void (await tracker.fetchIssueStatesByIds(['7'], signal)),
-      async () => void (await tracker.fetchIssueComments('7', signal)),
-    ];
-    return {
-      name: `wire of ${kind}`,
-      make: (chance) => {
+  return PROVIDERS.filter(({ kind }) => kind in ANSWERS).map(({ kind, createTracker }) => ({
+    name: `wire of ${kind}`,
+    make: (chance) =>
+      makeAnswers(chance, () => {
         const answer = ANSWERS[kind];
-        const one = Array.isArray(answer) && chance.happens(0.4) ? answer[0] : answer;
+        const one = Array.isArray(answer) && chance.happens(0.4) ? (answer[0] as unknown) : answer;
         const text = JSON.stringify(mutateJson(one, chance));
         return chance.happens(0.1) ? mutateText(text, chance) : text;
-      },
-      async take(input, thorough) {
-        const restore = await answerAlways(input);
-        try {
-          for (const read of oneOrAll(reads, input, thorough)) await checked(read);
-        } finally {
-          restore();
-        }
-      },
-    };
-  });
+      }),
+    take: (input, thorough) =>
+      useRemote(input, thorough, ({ deps, signal }) => usesOf(createTracker(settingsFor(kind), deps), signal)),
+  }));
 }
 
-type Read = () => Promise<readonly Issue[] | void>;
+const PERSON = { id: '5', names: ['ann'], mayWrite: null };
 
-/** Either issues that hold what their type says, or a TrackerError that does not show the token. */
-async function checked(read: Read): Promise<void> {
-  try {
-    for (const issue of (await read()) ?? []) checkIssue(issue);
-  } catch (error) {
-    if (!(error instanceof TrackerError)) throw error;
-    if (error.message.includes('secret-token-1')) throw new TypeError('a message shows the token', { cause: error });
-  }
+/** Reads first: a kept finding is given to all of them. */
+function usesOf(tracker: Tracker, signal: AbortSignal): readonly Use[] {
+  const { labels, blockers, people } = tracker;
+  return [
+    async () => (await tracker.fetchCandidateIssues(signal)).forEach(checkIssue),
+    async () => checkIssue(await tracker.fetchIssueById('7', signal)),
+    async () => checkStates(await tracker.fetchIssueStatesByIds(['7'], signal, new Set())),
+    async () => checkTexts((await tracker.fetchIssueComments('7', signal)).flatMap(({ id, body }) => [id, body])),
+    async () => (await tracker.fetchIssuesByStates(['done', 'ready'], signal)).forEach(checkIssue),
+    async () => checkStates(await tracker.fetchIssueStatesByIdentifiers(['ABC-7', 'acme/shop#7'], signal)),
+    () => tracker.transitionIssue('7', 'review', signal),
+    () => tracker.commentIssue('7', 'Done.\n```\ncode\n```', signal),
+    async () => labels?.add('7', 'bug', signal),
+    async () => labels?.remove('7', 'bug', signal),
+    async () => checkTexts((await blockers?.read('7', signal))?.map(({ state }) => state) ?? []),
+    async () => checkTexts([(await people?.readSelf(signal)) ?? '']),
+    async () => void (await people?.mayWrite?.(PERSON, signal)),
+    async () => checkTexts([(await tracker.readLabelling?.('7', 'ready', signal)) ?? '']),
+    async () => tracker.preflight?.(signal, { mustAnswer: true }),
+    async () => tracker.preflight?.(signal),
+    async () => checkTexts([(await tracker.describeProject?.(signal))?.path ?? '']),
+    async () => checkTexts((await tracker.readRights?.(signal))?.missing ?? []),
+    async () => checkTexts((await tracker.readMoves?.('7', signal)) ?? []),
+  ];
 }
 
 function checkIssue(issue: Issue): void {
   for (const field of ['id', 'identifier', 'title', 'state', 'description', 'url'] as const)
     if (typeof issue[field] !== 'string') throw new TypeError(`${field} is ${typeof issue[field]}`);
-  if (!Array.isArray(issue.labels) || issue.labels.some((label) => typeof label !== 'string')) throw new TypeError('labels');
+  checkTexts(issue.labels);
   if (issue.priority !== null && !Number.isFinite(issue.priority)) throw new TypeError('priority');
 }
 
-const silent = (): void => {};
-export const DEPS = {
-  version: 'fuzz',
-  workflowDir: '.',
-  clock: { now: () => 0 },
-  logger: { debug: silent, info: silent, warn: silent, error: silent },
-};
+function checkStates(states: ReadonlyMap<string, string>): void {
+  checkTexts([...states].flat());
+}
+
+function checkTexts(texts: readonly string[]): void {
+  if (!Array.isArray(texts) || texts.some((text) => typeof text !== 'string')) throw new TypeError(JSON.stringify(texts));
+}
 
 function settingsFor(kind: string): TrackerSettings {
   const project = kind === 'wfboard' ? 'ABC' : kind === 'graphql' ? 'ENG' : 'acme/shop';
-  const access = { kind, endpoint: 'http://127.0.0.1:9', apiKey: 'ann@x.test:secret-token-1', project };
+  const access = { kind, endpoint: ORIGIN, apiKey: kind === 'wfboard' ? `ann@x.test:${TOKEN}` : TOKEN, project };
   return settingsWith({ tracker: { ...access, activeStates: ['ready'], terminalStates: ['done'], handoffState: 'review' } })
     .tracker;
 }
