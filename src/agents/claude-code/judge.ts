@@ -1,5 +1,6 @@
 import { AgentError, type AgentErrorKind } from '../../domain/model/errors.ts';
 import { limitError } from '../shared/limits.ts';
+import { lastPart } from '../shared/last-part.ts';
 import { openQuestion } from '../shared/open-question.ts';
 import { needsPerson } from '../shared/failures.ts';
 import { classify, whyLost, type Signs } from './classify.ts';
@@ -57,7 +58,7 @@ export const CUT_SHORT: Readonly<Record<string, string>> = {
 /** Tools whose refusal means that a person was asked something. */
 export const PERSON_TOOLS: readonly string[] = ['AskUserQuestion', 'ExitPlanMode'];
 
-const LONGEST_DETAIL = 2000;
+const LONGEST_STDERR = 2_000;
 
 /** What a turn came to: success needs the agent's own word for it and a sign of work. */
 export function judge(findings: Evidence, ending: Ending, circumstances: Circumstances): TurnVerdict {
@@ -81,7 +82,7 @@ function byResult(findings: Evidence, result: ResultRecord, circumstances: Circu
   if (!result.success && cut === undefined) return failure(signs, { ...context, otherwise: 'turn_failed' });
   if (result.stopReason === 'refusal') return failure(signs, { ...context, otherwise: 'agent_refused' });
   const asked = askedPerson(findings, result, circumstances);
-  if (asked !== null) return { type: 'failed', error: needsPerson(shorten(asked)) };
+  if (asked !== null) return { type: 'failed', error: needsPerson(asked) };
   // An error text of its own counts as success for older releases.
   if (!hasWorked(findings)) return failure(signs, { ...context, otherwise: 'agent_did_nothing' });
   return {
@@ -143,20 +144,14 @@ function failure(signs: Signs, { findings, now, otherwise }: Context): TurnVerdi
   const row = classify(signs);
   const kind = row?.kind ?? otherwise;
   const said = [row?.what ?? DEFAULT_TEXTS[kind], signs.text].filter((part) => part).join(': ');
-  const detail = shorten(row === null ? said : `${said}; ${row.remedy}`);
+  const detail = row === null ? said : `${said}; ${row.remedy}`;
   if (kind !== 'agent_usage_limit') return failed(kind, detail);
   const { resetsAt: toldAt, retryAfterMs } = findings;
   return { type: 'failed', error: limitError({ detail, text: signs.text, now, toldAt, retryAfterMs }) };
 }
 
 function failed(kind: AgentErrorKind, detail: string): TurnVerdict {
-  return { type: 'failed', error: new AgentError({ kind, detail: shorten(detail) }) };
-}
-
-/** Keeps both ends: the cause stands at the beginning, the remedy at the end. */
-function shorten(text: string): string {
-  if (text.length <= LONGEST_DETAIL) return text;
-  return `${text.slice(0, LONGEST_DETAIL / 2)} … ${text.slice(-LONGEST_DETAIL / 2)}`;
+  return { type: 'failed', error: new AgentError({ kind, detail }) };
 }
 
 function withExit(verdict: TurnVerdict, ending: Ending): TurnVerdict {
@@ -169,5 +164,5 @@ function exitText({ code, signal }: Ending): string {
 }
 
 function lastOf(stderr: string): string {
-  return stderr.trim().slice(-LONGEST_DETAIL);
+  return lastPart(stderr.trim(), LONGEST_STDERR);
 }

@@ -200,7 +200,7 @@ async function demand<T>(peer: JsonRpcPeer, { method, params, answer }: Demand<T
 function refusal(method: string, error: JsonRpcError): AgentError {
   const kind = method === 'account/login/start' ? 'agent_not_logged_in' : (kindOfText(error.message) ?? 'agent_protocol_error');
   const remedy = kind === 'agent_not_logged_in' ? `; ${LOGIN_REMEDY}` : '';
-  return new AgentError({ kind, detail: `codex refused ${method}: ${error.message.slice(0, 1000)}${remedy}`, cause: error });
+  return new AgentError({ kind, detail: `codex refused ${method}: ${error.message}${remedy}`, cause: error });
 }
 
 function notLoggedIn(): AgentError {

@@ -6,6 +6,7 @@ import { within } from '../../lib/within.ts';
 import type { AgentDeps, SessionRequest } from '../../ports/agent.ts';
 import { startError } from './failures.ts';
 import { hostOf } from './host.ts';
+import { lastPart } from './last-part.ts';
 import { ledgerOf } from './ledger.ts';
 import { runMarker } from './run-environment.ts';
 import { errorText } from '../../lib/error-text.ts';
@@ -129,5 +130,5 @@ const LAST_WORDS_LENGTH = 2_000;
 /** The last of what a program printed, without its colours, on one line. */
 function lastWords(text: string): string {
   const plain = stripVTControlCharacters(text).replace(/\s+/g, ' ').trim();
-  return plain.length > LAST_WORDS_LENGTH ? `…${plain.slice(-LAST_WORDS_LENGTH)}` : plain;
+  return lastPart(plain, LAST_WORDS_LENGTH);
 }
