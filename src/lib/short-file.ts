@@ -8,7 +8,6 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, ren
  */
 
 const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const WRITING = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** In bytes. */
 const LONGEST = 64 * 1024;
 
@@ -28,15 +27,6 @@ function contentOf(descriptor: number, longest: number): string {
   try {
     const stats = fstatSync(descriptor);
     return stats.isFile() && stats.size <= longest ? readFileSync(descriptor, 'utf8') : '';
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-export function writeShortFile(file: string, text: string, mode = 0o666): void {
-  const descriptor = openSync(file, WRITING, mode);
-  try {
-    writeFileSync(descriptor, text);
   } finally {
     closeSync(descriptor);
   }

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { look } from './containment.ts';
 import { markNameOf } from './key.ts';
-import { writeShortFile } from '../lib/short-file.ts';
+import { replaceFile } from '../lib/short-file.ts';
 
 /*
  * A mark beside the workspace says that its directory is half made or half deleted. It is there before the first
@@ -10,10 +10,8 @@ import { writeShortFile } from '../lib/short-file.ts';
  */
 
 export function markUnfinished(workspace: string): void {
-  const file = markOf(workspace);
-  // What is no file was put there by an agent.
-  if (look(file)?.isFile() === false) remove(file);
-  writeShortFile(file, `${path.basename(workspace)}\n`);
+  // Whatever an agent put there is replaced: a link to a file of somebody else would have that one written.
+  replaceFile(markOf(workspace), `${path.basename(workspace)}\n`);
 }
 
 export function isUnfinished(workspace: string): boolean {

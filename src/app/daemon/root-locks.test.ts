@@ -1,5 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -33,3 +44,34 @@ it.each(Object.keys(PLANTED).flatMap((kind) => ['.foray-root.lock', '.foray-root
     expect(existsSync(path.join(root, 'theirs.lock'))).toBe(false);
   },
 );
+
+it.each(['x\n', 'SQLite format 3\0 and no more', 'x'.repeat(5_000)])(
+  'is taken whatever an agent wrote into its file: %j',
+  async (text) => {
+    writeFileSync(path.join(root, '.foray-root.lock'), text);
+    mkdirSync(path.join(root, '.foray-root.lock-wal'));
+    execFileSync('mkfifo', [path.join(root, '.foray-root.lock-shm')]);
+    const own = locks();
+    await own.take(root);
+    expect(statSync(path.join(root, '.foray-root.lock')).size).toBe(0);
+    own.release();
+  },
+);
+
+it('is not taken from one who holds it, whatever an agent wrote into its file', async () => {
+  const holder = path.join(root, 'holder.mjs');
+  writeFileSync(
+    holder,
+    `import { DatabaseSync } from ${JSON.stringify(import.meta.resolve('@photostructure/sqlite'))};
+     const db = new DatabaseSync(${JSON.stringify(path.join(root, '.foray-root.lock'))});
+     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+     console.log('held');
+     setInterval(() => db.isOpen, 1_000);`,
+  );
+  const child = spawn(process.execPath, [holder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  writeFileSync(path.join(root, '.foray-root.lock'), 'x'.repeat(5_000));
+  await expect(locks().take(root)).rejects.toThrow('is in use by another foray');
+  child.kill();
+  await once(child, 'exit');
+});

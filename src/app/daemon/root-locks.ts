@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { makeDirectories } from '../../lib/make-directories.ts';
 import { readShortFile, replaceShortFile } from '../../lib/short-file.ts';
+import { StoreError } from '../../store/errors.ts';
 import { takeLock, type Lock } from '../../store/sqlite/lock.ts';
 
 /** Beside the workspaces: the lock itself, and who has it. */
@@ -30,7 +31,7 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
   return {
     async take(root) {
       if (held.has(root) || !(await canWrite(root))) return;
-      const lock = await takeLock(path.join(root, LOCK_NAME));
+      const lock = await takeOwn(root);
       if (lock === null && holder.sharedRecords !== null && holderOf(root).records === holder.sharedRecords) return;
       if (lock === null) throw new Error(inUse(root, holder.rootKey));
       held.set(root, lock);
@@ -41,6 +42,20 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
       held.clear();
     },
   };
+}
+
+/** Null when another process has it. What an agent wrote into its file says nothing, unless somebody holds that: then it is taken. */
+async function takeOwn(root: string): Promise<Lock | null> {
+  const file = path.join(root, LOCK_NAME);
+  // It has no such files beside it; what looks like them would be read.
+  for (const kind of ['wal', 'shm', 'journal']) rmSync(`${file}.lock-${kind}`, { recursive: true, force: true });
+  try {
+    return await takeLock(file);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.kind !== 'corrupt') throw error;
+    rmSync(`${file}.lock`, { force: true });
+    return takeLock(file);
+  }
 }
 
 async function canWrite(root: string): Promise<boolean> {
