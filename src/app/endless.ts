@@ -1,4 +1,3 @@
-import { problemAttributes } from '../config/format.ts';
 import type { Logger } from '../ports/runtime.ts';
 import type { GoodWorkflow } from './workflow.ts';
 
@@ -13,10 +12,8 @@ export function endlessText({ settings: { tracker, agent } }: Pick<GoodWorkflow,
   return tracker.handoffState !== null || isBounded ? null : ENDLESS;
 }
 
-/** Said like a warning of the file, which is as it should be: some want it so. */
-export function tellIfEndless(workflow: Pick<GoodWorkflow, 'settings' | 'path'>, logger: Pick<Logger, 'warn'>): void {
+/** No warning of the file, which is as it should be: some want it so. */
+export function tellIfEndless(workflow: Pick<GoodWorkflow, 'settings'>, logger: Pick<Logger, 'warn'>): void {
   const text = endlessText(workflow);
-  if (text === null) return;
-  const problem = { severity: 'warning', check: ENDLESS_CHECK, message: `${text}; ${ENDLESS_REMEDY}` } as const;
-  logger.warn('workflow warning', problemAttributes(problem, workflow.path));
+  if (text !== null) logger.warn('nothing ends the work on an issue', { reason: text, remedy: ENDLESS_REMEDY });
 }

@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { NotificationError } from '../domain/model/errors.ts';
 import type { NotificationEntry, NotificationTarget } from '../domain/model/notification.ts';
-import { createHttpClient, HttpTransportError, parseRetryAfter, type HttpResponse, type MayWrite } from '../lib/http/index.ts';
+import {
+  boundedWait,
+  createHttpClient,
+  HttpTransportError,
+  parseRetryAfter,
+  type HttpResponse,
+  type MayWrite,
+} from '../lib/http/index.ts';
 import type { Notifier } from '../ports/events.ts';
 import type { Clock } from '../ports/runtime.ts';
 import { bodyOf } from './message.ts';
@@ -83,7 +90,10 @@ function reasonOf(error: unknown): string {
 
 function refusalOf({ status, headers }: HttpResponse, now: number): NotificationError {
   const wait = parseRetryAfter(headers.get('retry-after'), now);
-  return new NotificationError(`the receiver answered ${status}${REMEDIES[status] ?? ''}`, wait ?? undefined);
+  return new NotificationError(
+    `the receiver answered ${status}${REMEDIES[status] ?? ''}`,
+    wait === null ? undefined : boundedWait(wait),
+  );
 }
 
 const GONE = ': the address is no longer one: make a new hook, put it into the variable and restart';

@@ -40,10 +40,13 @@ describe('an edit of the workflow file', () => {
     const endless = fileWorkflow({ tracker });
     await ground.write('WORKFLOW.md', endless);
     await ground.writeIssues([]);
-    const warnings = (records: RunningDaemon['records']) => records().filter(({ check }) => check === 'agent.endless');
+    const warnings = (records: RunningDaemon['records']) =>
+      records().filter(({ msg }) => msg === 'nothing ends the work on an issue');
     const daemon = await ground.start();
     await daemon.record('tick completed');
-    expect(warnings(daemon.records)).toMatchObject([{ level: 'WARN', msg: 'workflow warning' }]);
+    expect(warnings(daemon.records)).toMatchObject([
+      { level: 'WARN', remedy: expect.stringContaining('tracker.handoff_state') as string },
+    ]);
     await ground.write('WORKFLOW.md', fileWorkflow({ tracker: `${tracker}\nhandoff_state: review` }));
     await daemon.record('workflow reloaded');
     expect(warnings(daemon.records)).toHaveLength(1);
@@ -55,7 +58,7 @@ describe('an edit of the workflow file', () => {
     );
     await daemon.stop();
     expect(await ground.run(['validate', '--strict'])).toMatchObject({ code: 0, stderr: '' });
-    expect((await ground.run(['--dry-run'])).stderr).toContain('check=agent.endless');
+    expect((await ground.run(['--dry-run'])).stderr).toContain('msg="nothing ends the work on an issue"');
   });
 
   it('to another tracker lets figures since the start go on', async () => {

@@ -190,8 +190,7 @@ async function findStranger(
   closed: Set<string>,
   signal: AbortSignal,
 ): Promise<Pick<IssueRef, 'identifier' | 'state'> | null> {
-  const asWritten = numberIn(name) ?? name;
-  for (const identifier of new Set([asWritten, asWritten.toUpperCase(), asWritten.toLowerCase()])) {
+  for (const identifier of new Set([name, numberIn(name) ?? name, name.toUpperCase(), name.toLowerCase()])) {
     const state = await stateAt(tracker, identifier, closed, signal);
     if (state !== null) return { identifier, state };
   }

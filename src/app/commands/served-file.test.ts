@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { fileWorkflow } from '../../../test/support/daemon.ts';
 import { makeFolder } from '../../../test/support/store/database.ts';
+import { processStartTime } from '../../lib/process-identity.ts';
 import { putUpSignpost } from '../daemon/signpost.ts';
 import { readServedFile } from './served-file.ts';
 
@@ -23,6 +24,18 @@ it('a shared database that the file no longer names is out of reach, which is to
   );
   takeDown();
   expect(await readServedFile(workflow, env)).toMatchObject({ waits: null });
+});
+
+it('a second service that is refused leaves the word of the first one alone', () => {
+  const { folder, workflow, env } = aFile();
+  putUpSignpost(workflow, SHARED, env);
+  const [name = ''] = readdirSync(folder.file('state/foray/services'));
+  const file = folder.file(`state/foray/services/${name}`);
+  const parent = { pid: process.ppid, processStart: processStartTime(process.ppid) };
+  const theirs = JSON.stringify({ ...(JSON.parse(readFileSync(file, 'utf8')) as object), ...parent });
+  writeFileSync(file, theirs);
+  putUpSignpost(workflow, { dbPath: folder.file('other.db'), storeUrl: null }, env)();
+  expect(readFileSync(file, 'utf8')).toBe(theirs);
 });
 
 it('what is left for commands is for the eyes of the user alone, without a password', () => {

@@ -32,7 +32,10 @@ export function putUpSignpost(workflowPath: string, settings: Pick<Settings, 'db
   const shown = { database: databaseName(settings), isShared: settings.storeUrl !== null };
   const text = `${JSON.stringify({ pid, processStart: processStartTime(pid) ?? '', host: os.hostname(), ...shown })}\n`;
   const file = placeOf(workflowPath, env);
-  if (file === null || !isDone(() => writeIn(file, text))) return () => {};
+  // A second service that is about to be refused leaves that of the first alone.
+  const other = readSignpost(workflowPath, env);
+  if (file === null || (other !== null && other.pid !== pid)) return () => {};
+  if (!isDone(() => writeIn(file, text))) return () => {};
   return () => void isDone(() => readShortFile(file) === text && rmSync(file, { force: true }));
 }
 

@@ -10,4 +10,4 @@ export { parseLinkHeader } from './link.ts';
 export { createMask, maskSecrets, type Cut, type Mask } from './mask.ts';
 export { followPages, onOrigin } from './pages.ts';
 export { path } from './path.ts';
-export { parseRetryAfter } from './retry-after.ts';
+export { boundedWait, parseRetryAfter } from './retry-after.ts';

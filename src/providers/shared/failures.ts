@@ -1,7 +1,7 @@
 import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { HttpResponse, Mask } from '../../lib/http/index.ts';
-import { HttpRefusedError, HttpTransportError, parseRetryAfter } from '../../lib/http/index.ts';
+import { HttpRefusedError, HttpTransportError, boundedWait, parseRetryAfter } from '../../lib/http/index.ts';
 
 /** One kind's row of the error table: what a status means. `5xx` and `other` stand for all that are not listed. */
 export type StatusTable = Readonly<Record<number | '5xx' | 'other', TrackerErrorKind>>;
@@ -52,7 +52,7 @@ export function failureOf(
     ...(ruled?.isLimit && { isLimit: true }),
     status,
     detail: (ruled?.detail === undefined ? detailOf(response, rules, mask) : mask(ruled.detail)) + retryText(asked, askedMs),
-    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+    ...(retryAfterMs === null ? {} : { retryAfterMs: boundedWait(retryAfterMs) }),
   };
 }
 
