@@ -10,7 +10,7 @@ import { heldError, heldFor } from '../rules/held-retry.ts';
 import { globalSlots, hasOpenSlot, isSlotTaken, slotHold } from '../rules/slots.ts';
 import type { Event } from '../model/event.ts';
 import type { HoldVerdict } from '../model/hold.ts';
-import { CLOSED, refIn, refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
+import { presentState, refIn, refOf, sameState, stateIn, type Issue, type IssueRef } from '../model/issue.ts';
 import { withEntry } from '../model/versioned-map.ts';
 import { approvalHold, authorHold } from '../rules/trust.ts';
 import {
@@ -95,7 +95,7 @@ export function onIssueRead(draft: Draft, event: Extract<Event, { type: 'issue-r
 function resume(draft: Draft, claim: WaitingClaim, issue: Issue): void {
   const { state } = draft;
   if (claim.then.kind !== 'run') return;
-  const issueState = issue.isClosed ? CLOSED : issue.state;
+  const issueState = presentState(issue);
   const moved = reasonToLetGo(state, claim, issueState);
   if (moved === 'terminal') {
     releaseWaiting(draft, { ...claim, issue: refIn(refOf(issue), issueState) }, 'the issue is terminal');

@@ -133,6 +133,11 @@ export function stateIn(states: readonly string[], state: string): boolean {
 /** What an issue counts as that is closed, whatever state its labels name. */
 export const CLOSED = 'closed';
 
+/** What its state is for us: closed where it is closed, whatever its label says. */
+export function presentState({ state, isClosed }: Pick<Issue, 'state' | 'isClosed'>): string {
+  return isClosed ? CLOSED : state;
+}
+
 /** The states by which work goes on or stops. */
 export function countClosed(states: ReadonlyMap<string, string>, closed: ReadonlySet<string>): ReadonlyMap<string, string> {
   return closed.size === 0 ? states : new Map([...states].map(([id, state]) => [id, closed.has(id) ? CLOSED : state]));

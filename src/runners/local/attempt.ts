@@ -3,7 +3,7 @@ import type { RunPlan } from '../../domain/model/effect.ts';
 import { AgentError, TrackerError } from '../../domain/model/errors.ts';
 import { FaultError, faultOf } from '../../domain/model/fault.ts';
 import type { RunExit } from '../../domain/model/event.ts';
-import { countClosed, sameState, stateIn, type Issue } from '../../domain/model/issue.ts';
+import { countClosed, presentState, sameState, stateIn, type Issue } from '../../domain/model/issue.ts';
 import type { AgentSession, Turn } from '../../ports/agent.ts';
 import type { WorkspaceSubject } from '../../ports/workspace.ts';
 import type { RunAdapters, RunListener } from '../../ports/runner.ts';
@@ -75,8 +75,8 @@ async function readIssue(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal):
   if (state === null) return null;
   if (issueAsRead !== null) return { ...issueAsRead, state };
   const issue = await deps.adapters.tracker.fetchIssueById(plan.issue.id, signal);
-  deps.report({ type: 'state-seen', ...idsOf(plan), state: issue.state });
-  return mayWorkIn(plan, issue.state) ? issue : null;
+  deps.report({ type: 'state-seen', ...idsOf(plan), state: presentState(issue) });
+  return mayWorkIn(plan, presentState(issue)) ? issue : null;
 }
 
 /** The state after it; null when the issue moved on meanwhile: then it is not touched. */
@@ -84,7 +84,7 @@ async function enterInProgress(plan: RunPlan, deps: AttemptDeps, signal: AbortSi
   const { inProgressState, activeStates } = plan.settings.tracker;
   const { id, state: known } = plan.issue;
   if (inProgressState === null || !stateIn(activeStates, known) || sameState(known, inProgressState)) return known;
-  const state = plan.issueAsRead?.state ?? (await deps.adapters.tracker.fetchIssueStatesByIds([id], signal)).get(id) ?? '';
+  const state = plan.issueAsRead === null ? await readState(id, deps, signal) : presentState(plan.issueAsRead);
   deps.report({ type: 'state-seen', ...idsOf(plan), state });
   if (!mayWorkIn(plan, state)) return null;
   if (!stateIn(activeStates, state) || sameState(state, inProgressState)) return state;
@@ -200,12 +200,16 @@ async function takeTurn(plan: RunPlan, session: AgentSession, turn: Turn, deps: 
   deps.report({ type: 'turn-completed', ...idsOf(plan), turn: turn.number });
 }
 
+/** Empty where the tracker does not find it, or it has none. */
+async function readState(id: string, deps: AttemptDeps, signal: AbortSignal): Promise<string> {
+  const closed = new Set<string>();
+  return countClosed(await deps.adapters.tracker.fetchIssueStatesByIds([id], signal, closed), closed).get(id) ?? '';
+}
+
 /** Reads the issue's state after a turn. A failed read is no reason to stop: the next poll looks too. */
 async function mayGoOn(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
   try {
-    const closed = new Set<string>();
-    const states = await deps.adapters.tracker.fetchIssueStatesByIds([plan.issue.id], signal, closed);
-    const state = countClosed(states, closed).get(plan.issue.id) ?? '';
+    const state = await readState(plan.issue.id, deps, signal);
     if (state === '') return true;
     deps.report({ type: 'state-seen', ...idsOf(plan), state });
     return mayWorkIn(plan, state);

@@ -20,6 +20,7 @@ interface Scene {
   readonly closedIn?: number;
   /** The turn after which the workspace is no longer the issue's own. */
   readonly lostAfter?: number;
+  readonly inProgressState?: string;
   readonly deliveryFails?: boolean;
   readonly startFails?: boolean;
   readonly evidence?: 'any' | 'changes';
@@ -35,7 +36,7 @@ interface Scene {
 
 /** One run over adapters of plain values, and what became of it. */
 async function play(scene: Scene) {
-  const seen = { turns: 0, checks: 0, opened: 0, closed: 0, looks: 0, settled: 0 };
+  const seen = { turns: 0, checks: 0, opened: 0, closed: 0, looks: 0, settled: 0, moves: [] as string[] };
   const writes = scene.writes ?? [scene.says === undefined ? { word: 'needs-human-review', statement: '' } : scene.says];
   const after = (words: readonly (AgentStatus | null)[]) => words[Math.min(seen.turns, words.length) - 1] ?? null;
   const reports: RunReport[] = [];
@@ -44,11 +45,13 @@ async function play(scene: Scene) {
   const selfReview = { maxIterations: scene.maxIterations ?? 3, verificationCommands: ['check'], verificationTimeoutMs: 1 };
   const settings = settingsWith({
     agent: { maxTurns: scene.maxTurns ?? 5, evidence: scene.evidence ?? 'any' },
+    tracker: { inProgressState: scene.inProgressState ?? null },
     rest: { selfReview: { enabled: scene.passes !== undefined, ...selfReview } },
   });
   const adapters = {
     tracker: {
-      fetchIssueById: () => Promise.resolve(issueWith({ id: '1' })),
+      fetchIssueById: () => Promise.resolve(issueWith({ id: '1', ...(scene.closedIn === 0 ? { isClosed: true } : {}) })),
+      transitionIssue: (_id: string, state: string) => Promise.resolve(void seen.moves.push(state)),
       fetchIssueStatesByIds(_ids: readonly string[], _signal: AbortSignal, closed?: Set<string>) {
         if (scene.closedIn !== undefined && seen.turns >= scene.closedIn) closed?.add('1');
         return Promise.resolve(new Map([['1', scene.states?.[seen.turns - 1] ?? 'todo']]));
@@ -116,6 +119,15 @@ describe('a run on this machine', () => {
     const { reports } = await play({});
     expect(reports[0]).toMatchObject({ type: 'workspace-chosen', workspacePath: '/workspaces/T-1' });
   });
+
+  it.each([undefined, 'doing'])(
+    'neither moves nor works on an issue that was closed since it was listed (in_progress_state: %s)',
+    async (inProgressState) => {
+      const { seen, reports, exit } = await play({ closedIn: 0, ...(inProgressState && { inProgressState }) });
+      expect([seen.turns, seen.moves, exit?.kind]).toEqual([0, [], 'normal']);
+      expect(reports.filter(({ type }) => type === 'state-seen').at(-1)).toMatchObject({ state: 'closed' });
+    },
+  );
 
   it('takes no further turn once somebody closed its issue, and says what it saw', async () => {
     const { seen, reports, exit } = await play({ says: null, closedIn: 2 });
