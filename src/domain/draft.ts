@@ -1,5 +1,5 @@
 import { holdsSlot } from './model/claim.ts';
-import type { AgentPause, Approval, Claim, OutboxEntry, ParkReason, Parked, TrackerWrite, WaitingClaim } from './model/claim.ts';
+import type { AgentPause, Approval, Claim, OutboxEntry, Parked, TrackerWrite, WaitingClaim } from './model/claim.ts';
 import type { Write } from './model/durable.ts';
 import type { AskedEffect, Decision, Effect } from './model/effect.ts';
 import { stateIn, type IssueRef } from './model/issue.ts';
@@ -111,25 +111,14 @@ function countSlots(draft: Draft, issueId: string, next: Claim | undefined): voi
   if (change !== 0) draft.state = { ...draft.state, occupied: draft.state.occupied + change };
 }
 
-/** Sets an issue aside for a person; its claim ends. */
-export function park(draft: Draft, issue: IssueRef, reason: ParkReason, detail: string): void {
-  const parked: Parked = { issue, reason, detail, parkedAt: draft.now, stateAtPark: issue.state === '' ? null : issue.state };
-  if (draft.state.claims.has(issue.id)) release(draft, issue, `parked: ${reason}`);
-  putParked(draft, parked);
-  announce(draft, 'issue:park:entered', { issue, reason, detail });
-}
-
 export function putParked(draft: Draft, parked: Parked): void {
   change(draft, { parked: withEntry(draft.state.parked, parked.issue.id, parked) });
   draft.writes.push({ write: 'park', parked });
 }
 
-/** Lets a parked issue run again, with its budgets and attempts fresh. */
-export function unpark(draft: Draft, parked: Parked, reason: string): void {
-  change(draft, { parked: withoutEntry(draft.state.parked, parked.issue.id) });
-  draft.writes.push({ write: 'unpark', issueId: parked.issue.id });
-  putSpent(draft, { issueId: parked.issue.id, sessions: 0, tokens: 0, costUsd: 0 });
-  announce(draft, 'issue:park:released', { issue: parked.issue, reason });
+export function dropParked(draft: Draft, issueId: string): void {
+  change(draft, { parked: withoutEntry(draft.state.parked, issueId) });
+  draft.writes.push({ write: 'unpark', issueId });
 }
 
 export function putSpent(draft: Draft, spent: Spent): void {

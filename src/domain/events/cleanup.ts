@@ -1,5 +1,5 @@
 import { ask, settle } from '../asked.ts';
-import { announce, changePoll, dropWatch, forgetHold, unpark, type Draft } from '../draft.ts';
+import { announce, changePoll, dropWatch, forgetHold, type Draft } from '../draft.ts';
 import { dropWorkspace, removeWorkspaceOf, workspacesOf } from '../workspace-records.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
@@ -7,6 +7,7 @@ import type { WorkspaceRecord } from '../model/claim.ts';
 import { hasWorkAfterMerge } from '../reactions/after-merge.ts';
 import { releaseGone, releaseWaiting } from '../reactions/queued-turn.ts';
 import type { State } from '../model/state.ts';
+import { unpark } from './parking.ts';
 
 /** Every so many polls the workspaces still on disk are held against the tracker. */
 const SWEEP_EVERY_POLLS = 10;

@@ -1,5 +1,5 @@
 import { ask } from '../asked.ts';
-import { announce, change, changePoll, park, type Draft } from '../draft.ts';
+import { announce, change, changePoll, type Draft } from '../draft.ts';
 import { findAhead } from '../model/find-ahead.ts';
 import { allHeld, holdMore, noneHeld } from '../model/held.ts';
 import type { Hold, HoldReason, HoldVerdict } from '../model/hold.ts';
@@ -13,6 +13,7 @@ import { isSlotTaken } from '../rules/slots.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { lanesOf } from './fill-slots.ts';
 import { TOLD_EACH, noteHold } from './note-hold.ts';
+import { park } from './parking.ts';
 import { endPoll, enter } from './poll-stages.ts';
 import { forgetSpent } from './spent.ts';
 import { FIRST_START, startRun } from './start-run.ts';

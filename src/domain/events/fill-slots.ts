@@ -1,5 +1,5 @@
 import { ask, settleRead } from '../asked.ts';
-import { announce, change, changePoll, park, type Draft } from '../draft.ts';
+import { announce, change, changePoll, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
 import { HOLDS, type Hold, type HoldReason } from '../model/hold.ts';
@@ -13,6 +13,7 @@ import { noteApproval } from './approval.ts';
 import { holdOf } from '../rules/dispatch-filters.ts';
 import { isBudget } from '../rules/budget.ts';
 import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
+import { park } from './parking.ts';
 import { FIRST_START, startRun } from './start-run.ts';
 
 /** Reads between two polls that may lead to no start: the remote's patience is not for guessing. */

@@ -1,4 +1,5 @@
 import { sameState } from '../model/issue.ts';
+import type { Parked } from '../model/claim.ts';
 import type { OlderRuns } from '../model/effect.ts';
 import type { Settings } from '../model/settings.ts';
 import type { State } from '../model/state.ts';
@@ -10,8 +11,14 @@ const PARKED_LOOKUPS_PER_POLL = 20;
 export function idsToLookUp(state: State): readonly string[] {
   const parked = [...state.parked.keys()];
   const first = parked.length === 0 ? 0 : (state.poll.count * PARKED_LOOKUPS_PER_POLL) % parked.length;
-  const turn = new Set([...seenElsewhere(state), ...parked.slice(first), ...parked.slice(0, first)]);
+  const turn = new Set([...justParked(state), ...seenElsewhere(state), ...parked.slice(first), ...parked.slice(0, first)]);
   return [...state.live.keys(), ...[...turn].slice(0, PARKED_LOOKUPS_PER_POLL)];
+}
+
+/** Parked since the last poll began: what is read of them now is what a change is measured against. */
+function justParked({ parked, poll }: State): readonly string[] {
+  const isNew = ({ stateAtPark, parkedAt }: Parked): boolean => stateAtPark === null && parkedAt >= poll.begunAt;
+  return [...parked].filter(([, each]) => isNew(each)).map(([id]) => id);
 }
 
 /**

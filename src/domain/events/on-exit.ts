@@ -7,7 +7,6 @@ import {
   changeTotals,
   dropLive,
   dropWatch,
-  park,
   putClaim,
   putDeparted,
   putRun,
@@ -28,6 +27,7 @@ import type { Handoff, ParkReason, RunningClaim, Verdict } from '../model/claim.
 import { leaveTurn } from '../reactions/queued-turn.ts';
 import { armWatch } from './watching.ts';
 import { onFailure, wait } from './on-failure.ts';
+import { park } from './parking.ts';
 import { runOf } from './start-run.ts';
 
 export function onRunExited(draft: Draft, event: Extract<Event, { type: 'run-exited' }>): void {

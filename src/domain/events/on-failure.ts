@@ -1,10 +1,11 @@
 import { backoffMs, cappedBackoffMs } from '../rules/backoff.ts';
 import type { RunningClaim } from '../model/claim.ts';
-import { announce, park, putPause, putWaiting, queueWrite, type Draft } from '../draft.ts';
+import { announce, putPause, putWaiting, queueWrite, type Draft } from '../draft.ts';
 import { isAgentErrorKind, type AgentErrorKind } from '../model/errors.ts';
 import type { Fault } from '../model/fault.ts';
 import type { IssueRef } from '../model/issue.ts';
 import { settingsFor } from '../model/state.ts';
+import { park } from './parking.ts';
 
 /**
  * Faults after which the conversation is worth going on with: it is whole, and only its last turn broke. A second

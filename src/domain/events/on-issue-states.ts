@@ -1,10 +1,9 @@
-import { announce, forgetHold, order, putLive, putParked, unpark, type Draft } from '../draft.ts';
+import { announce, order, putLive, type Draft } from '../draft.ts';
 import type { Answer } from '../model/fault.ts';
 import { refIn, sameState, stateIn } from '../model/issue.ts';
-import type { Parked } from '../model/claim.ts';
 import type { StopReason } from '../model/run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
-import { removeWorkspaceOf } from '../workspace-records.ts';
+import { reconcileParked } from './parking.ts';
 
 /** Polls in a row that may read no state before a running issue is stopped. */
 const UNSEEN_LIMIT = 2;
@@ -68,15 +67,3 @@ export function stopRun(draft: Draft, issueId: string, reason: StopReason): void
 }
 
 const RECONCILED: ReadonlySet<StopReason> = new Set(['terminal', 'inactive', 'vanished']);
-
-/** A parked issue is released by a change of its state. One that is not found stays: a person may still want to know. */
-function reconcileParked(draft: Draft, parked: Parked, state: string | undefined): void {
-  if (state === undefined || state === '') return;
-  if (parked.stateAtPark === null) putParked(draft, { ...parked, stateAtPark: state });
-  else if (!sameState(parked.stateAtPark, state)) {
-    unpark(draft, parked, `its state changed to "${state}"`);
-    forgetHold(draft, parked.issue.id, state);
-    if (stateIn(draft.state.settings.tracker.terminalStates, state))
-      removeWorkspaceOf(draft, parked.issue, 'the issue is terminal');
-  }
-}

@@ -1,5 +1,5 @@
 import type { Claim, Parked, RunningClaim } from '../model/claim.ts';
-import { announce, answerRequest, park, putClaim, putOperatorPause, putWatch, unpark, type Draft } from '../draft.ts';
+import { announce, answerRequest, putClaim, putOperatorPause, putWatch, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { IssueRef } from '../model/issue.ts';
 import { byName } from '../model/issue-name.ts';
@@ -10,6 +10,7 @@ import { lookNow } from '../reactions/look-sooner.ts';
 import { dropTurn, leaveTurn } from '../reactions/queued-turn.ts';
 import { endingHold, type Moment } from '../rules/eligibility.ts';
 import { stopRun } from './on-issue-states.ts';
+import { park, unpark } from './parking.ts';
 import { pollAgain } from './poll-stages.ts';
 import { giveBudgetsBack } from './watching.ts';
 

@@ -150,7 +150,6 @@ describe('a poll that is older than what happened meanwhile', () => {
     player.send({ type: 'clock' });
     player.send({ type: 'state-seen', issueId: '1', runId: 'run-1', state: 'in progress' });
     player.exit('1', { kind: 'error', fault: { kind: 'delivery_error', message: 'protected', consequence: 'park' } });
-    expect(player.state.parked.get('1')?.stateAtPark).toBe('in progress');
     player.send({
       type: 'poll-answered',
       candidates: { ok: true, value: [issueWith({ id: '1', state: 'todo' })] },

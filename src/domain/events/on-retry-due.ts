@@ -3,7 +3,7 @@ import { budgetSpent } from '../rules/budget.ts';
 import { earliestDue, type WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
 import { ask, isPending, settleRead } from '../asked.ts';
-import { announce, change, dropWatch, park, putClaim, type Draft } from '../draft.ts';
+import { announce, change, dropWatch, putClaim, type Draft } from '../draft.ts';
 import { blockersHold, INCOMPLETE } from '../rules/dispatch-filters.ts';
 import { removalHold, serviceHold } from '../rules/eligibility.ts';
 import { heldError, heldFor } from '../rules/held-retry.ts';
@@ -24,6 +24,7 @@ import {
 } from '../reactions/queued-turn.ts';
 import { noteApproval } from './approval.ts';
 import { handOff } from './on-exit.ts';
+import { park } from './parking.ts';
 import { startRun } from './start-run.ts';
 import type { State } from '../model/state.ts';
 

@@ -1,6 +1,6 @@
 import type { Draft } from '../draft.ts';
 import { lookNow } from '../reactions/look-sooner.ts';
-import { pollAgain } from './poll-stages.ts';
+import { pollSoon } from './poll-stages.ts';
 
 /**
  * Somebody says that something changed: the next poll and the looks at merge requests come now, or as soon as the tracker
@@ -8,7 +8,6 @@ import { pollAgain } from './poll-stages.ts';
  */
 export function onWebhookReceived(draft: Draft): void {
   if (draft.state.lifecycle !== 'serving') return;
-  const { postponed, waitsUntil } = draft.state.poll;
-  if (postponed === null) pollAgain(draft, Math.max(draft.now, waitsUntil));
+  pollSoon(draft);
   for (const watch of draft.state.watches.values()) lookNow(draft, watch);
 }

@@ -14,6 +14,12 @@ export function pollAgain(draft: Draft, at: number): void {
   changePoll(draft, inFlight ? { inFlight: { ...inFlight, again: true } } : { nextAt: Math.min(nextAt, at) });
 }
 
+/** The same as soon as the tracker wants to be asked again. A poll that waits for its quota waits on. */
+export function pollSoon(draft: Draft): void {
+  const { lifecycle, poll } = draft.state;
+  if (lifecycle === 'serving' && poll.postponed === null) pollAgain(draft, Math.max(draft.now, poll.waitsUntil));
+}
+
 /** What was listed under other settings is not started from: neither what waits for a slot, nor what a poll under way brings. */
 export function dropCandidates(draft: Draft): void {
   const { inFlight } = draft.state.poll;
@@ -37,7 +43,8 @@ export function endPoll(
   const allowedAt = draft.now + Math.min(fault?.retryAfterMs ?? 0, LONGEST_WAIT_MS);
   const plannedAt = Math.max(allowedAt, inFlight.startedAt + pollInterval(draft));
   const waitsUntil = fault?.isLimit === true ? plannedAt : allowedAt;
-  const nextAt = inFlight.again ? waitsUntil : plannedAt;
+  // What the poll itself came to may ask for another one.
+  const nextAt = draft.state.poll.inFlight?.again ? waitsUntil : plannedAt;
   const remedy = fault === null ? null : remedyFor(fault.kind, fault.message);
   const last = { at: draft.now, durationMs, candidates: result.candidates, error: fault?.message ?? null, remedy };
   const failures = fault === null ? 0 : draft.state.poll.failures + 1;

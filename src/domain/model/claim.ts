@@ -92,7 +92,7 @@ export interface Parked {
   /** For people: the agent's statement, the budget that ran out, the last error. */
   readonly detail: string;
   readonly parkedAt: number;
-  /** The tracker state a change is measured against; null until it has been seen once. */
+  /** The tracker state a change is measured against: the first one that was read after the park, null until then. */
   readonly stateAtPark: string | null;
 }
 
