@@ -246,6 +246,24 @@ describe('every effect that is asked for', () => {
     expect(made).toBe(moves);
   });
 
+  it.each([
+    { label: 'todo', begun: false },
+    { label: 'review', begun: true },
+  ])('hand-off leaves an issue that somebody closed as it is (label $label)', async ({ label, begun }) => {
+    let made = 0;
+    const { reported, interpret } = interpreterWith({
+      movesInSteps: true,
+      fetchIssueStatesByIds(ids: readonly string[], _signal: AbortSignal, closed?: Set<string>) {
+        closed?.add('1');
+        return Promise.resolve(new Map(ids.map((id) => [id, label])));
+      },
+      transitionIssue: () => Promise.resolve(void (made += 1)),
+    });
+    interpret({ ...ONE_OF_EACH['hand-off'], begun });
+    await expect.poll(() => reported).toMatchObject([{ outcome: { kind: 'moved', state: 'closed' } }]);
+    expect(made).toBe(0);
+  });
+
   describe.each(['hand-off', 'write-out'] as const)('%s after an edit of the credential', (name) => {
     const refused = (): never => {
       throw new TrackerError({ kind: 'tracker_auth_error', method: 'GET', path: '/issues/1', detail: 'status 401', status: 401 });

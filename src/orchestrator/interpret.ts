@@ -151,7 +151,7 @@ async function findIssue(deps: InterpretDeps, issueId: string): Promise<Issue | 
   }
 }
 
-/** Reads the state once more before writing, so that a terminal or moved issue is never overwritten. */
+/** Reads the state once more before writing, so that a terminal, closed or moved issue is never overwritten. */
 async function handOff(deps: InterpretDeps, effect: EffectNamed<'hand-off'>): Promise<AnswerTo<'hand-off'>> {
   const { issue, handoff, settings, begun } = effect;
   const outcome = await orByPresent(deps, deps.adaptersOf(settings).tracker, (tracker, isSecond) =>
@@ -165,7 +165,8 @@ async function moveOn(
   { issue, handoff, settings, begun }: EffectNamed<'hand-off'>,
   signal: AbortSignal,
 ): Promise<HandoffOutcome> {
-  const state = (await tracker.fetchIssueStatesByIds([issue.id], signal)).get(issue.id);
+  const closed = new Set<string>();
+  const state = countClosed(await tracker.fetchIssueStatesByIds([issue.id], signal, closed), closed).get(issue.id);
   if (state === undefined) return { kind: 'gone' };
   if (sameState(state, handoff.target)) {
     if (begun && tracker.movesInSteps) await tracker.transitionIssue(issue.id, handoff.target, signal);
