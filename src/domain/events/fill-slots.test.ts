@@ -50,6 +50,16 @@ describe('a slot that becomes free', () => {
     expect([...play.state.live.keys()]).toEqual(['2', '3']);
   });
 
+  it('goes to the next one where somebody closed the first meanwhile', () => {
+    const play = player(2);
+    play.poll(issues());
+    handOffAll(play, '1');
+    answerReads(play, (id) => issueWith({ id, isClosed: true }));
+    expect([play.state.live.has('3'), play.state.holds.has('3')]).toEqual([false, false]);
+    answerReads(play, (id) => issueWith({ id }));
+    expect([...play.state.live.keys()]).toEqual(['2', '4']);
+  });
+
   it.each(['constructor', '__proto__', 'toString'])(
     'of a state called %s has the limit that was set for it, or none',
     (state) => {

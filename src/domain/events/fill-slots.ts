@@ -95,11 +95,12 @@ function inReadingOrder({ settings, poll }: State, held: readonly Hold[], now: n
 /** The candidate as the tracker has it now: every filter is applied again. */
 export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'>): void {
   if (!settleRead(draft, 'read-candidate', event.issueId) || draft.state.lifecycle === 'draining') return;
-  if (event.issue.ok && event.issue.value !== null) noteApproval(draft, event.issue.value);
-  const started = event.issue.ok && event.issue.value !== null && startIfFree(draft, event.issue.value);
-  if (started) return;
+  // One that somebody closed is no candidate, whatever its label says.
+  const issue = event.issue.ok && !event.issue.value?.isClosed ? event.issue.value : null;
+  if (issue !== null) noteApproval(draft, issue);
+  if (issue !== null && startIfFree(draft, issue)) return;
   if (!event.issue.ok) tellUnread(draft, event.issueId, event.issue.fault);
-  else if (event.issue.value === null) change(draft, { holds: withoutEntry(draft.state.holds, event.issueId) });
+  else if (issue === null) change(draft, { holds: withoutEntry(draft.state.holds, event.issueId) });
   // One that may run and found its slot taken was not guessed at.
   if (event.issue.ok && isSlotTaken(draft.state.holds.get(event.issueId))) return;
   const { queue, readInVainAt } = draft.state.poll;
