@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPlayer } from '../../../test/support/core.ts';
+import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith, refWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
@@ -67,6 +67,51 @@ describe('after a run', () => {
     player.after(12_000);
     expect(player.asked('hand-off')).toMatchObject([{ begun: true }]);
     expect(player.asked('start-run')).toHaveLength(0);
+  });
+
+  describe('that ended well, with agent.max_attempts 2', () => {
+    const failed = (kind: Fault['kind']) => ({ kind: 'failed', fault: { ...FAULT, kind } }) as const;
+    const refuse = (player: Player, runId: string) =>
+      player.send({ type: 'handoff-answered', issueId: '1', runId, outcome: failed('tracker_auth_error') });
+    const runAgain = (player: Player) => {
+      player.after(12_000);
+      player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1' }) } });
+    };
+
+    it('counts no failure before it, where the tracker refused its handoff', () => {
+      const player = running({ agent: { maxAttempts: 2 } });
+      player.exit('1', { kind: 'error', fault: FAULT });
+      runAgain(player);
+      player.exit('1');
+      refuse(player, 'run-2');
+      runAgain(player);
+      player.exit('1', { kind: 'error', fault: FAULT });
+      expect(player.state.parked.size).toBe(0);
+      runAgain(player);
+      player.exit('1', { kind: 'error', fault: FAULT });
+      expect(player.state.parked.get('1')?.detail).toMatch(/^2 of 2 attempts failed/);
+    });
+
+    it('counts no try of its handoff', () => {
+      const player = running({ agent: { maxAttempts: 2 } });
+      player.exit('1');
+      player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-1', outcome: failed('tracker_transport_error') });
+      player.after(12_000);
+      refuse(player, 'run-1');
+      runAgain(player);
+      player.exit('1', { kind: 'error', fault: FAULT });
+      expect(player.state.parked.size).toBe(0);
+    });
+
+    it('waits for the first time for its handoff, whatever failed before it', () => {
+      const player = running();
+      player.exit('1', { kind: 'error', fault: FAULT });
+      runAgain(player);
+      player.exit('1');
+      player.send({ type: 'handoff-answered', issueId: '1', runId: 'run-2', outcome: failed('tracker_transport_error') });
+      const claim = player.state.claims.get('1');
+      expect(claim?.phase === 'waiting' && claim.dueAt - player.now).toBeLessThanOrEqual(11_000);
+    });
   });
 
   it('backs off from 10 s, doubling, capped, with at most a tenth more', () => {

@@ -176,7 +176,7 @@ function postStatement(draft: Draft, live: Live, exit: RunExit): void {
 function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Verdict): void {
   switch (verdict.then) {
     case 'hand-off':
-      handOff(draft, claim, { runId: claim.runId, target: verdict.target }, { begun: false });
+      handOff(draft, { ...claim, failures: 0 }, { runId: claim.runId, target: verdict.target }, { begun: false });
       return;
     case 'continue':
       wait(draft, claim, { trigger: 'continuation', delayMs: CONTINUATION_MS, error: '', keepSession: true, failures: 0 });

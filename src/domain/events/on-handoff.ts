@@ -57,13 +57,13 @@ function commentCompletion(draft: Draft, claim: HandoffClaim, settings: Settings
  * every continuation costs a session that ends at the same refusal.
  */
 function onRefused(draft: Draft, claim: HandoffClaim, fault: Fault): void {
-  const { issue, handoff, failures } = claim;
+  const { issue, handoff } = claim;
   const refusals = claim.refusals + 1;
   const cap = draft.state.settings.agent.maxRetryBackoffMs;
   const delayMs = refusals === 1 ? CONTINUATION_MS : backoffMs(refusals - 1, cap, issue.id);
   announce(draft, 'handoff:transition:refused', { issue, state: handoff.target, error: fault.message });
   const then = { kind: 'run', trigger: 'continuation', reaction: null } as const;
-  wait(draft, claim, { failures, refusals, delayMs, error: fault.message, then });
+  wait(draft, claim, { failures: 0, refusals, delayMs, error: fault.message, then });
 }
 
 /** The run is done and stays done: only the handoff is tried again. */

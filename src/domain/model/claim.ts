@@ -26,7 +26,7 @@ interface ClaimBase {
   readonly issue: IssueRef;
   /** 0 for the first run; grows with every further one and never falls while the claim lives. */
   readonly attempt: number;
-  /** Failed runs in a row: drives the backoff and `agent.max_attempts`. */
+  /** Failed runs in a row, or tries of a handoff: drives the backoff, and of runs `agent.max_attempts`. */
   readonly failures: number;
   /** Handoffs in a row that the tracker refused for lack of permission. */
   readonly refusals: number;
