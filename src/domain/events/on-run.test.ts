@@ -253,6 +253,31 @@ describe('what a run costs', () => {
     expect(limited.asked('stop-run')).toMatchObject([{ reason: 'cost_budget' }]);
   });
 
+  it('keeps the price of what was used before another model took over, and the ceiling with it', () => {
+    const player = costing(8, 'gpt-5-pro');
+    say(player, usage(0.5));
+    expect(cost(player)).toBe(7.5);
+    for (const model of ['gpt-5-mini', 'gpt-5-mini']) say(player, { type: 'session_started', sessionId: 's', model });
+    say(player, usage(0.5));
+    expect([cost(player), player.state.spent.get('1')?.costUsd]).toEqual([7.5, 7.5]);
+    say(player, usage(1.5));
+    expect(cost(player)).toBe(7.75);
+    say(player, usage(2.6));
+    expect(player.asked('stop-run')).toMatchObject([{ reason: 'cost_budget' }]);
+    say(player, usage(2.6, 6));
+    expect(cost(player)).toBe(6);
+  });
+
+  it('is priced as a whole once its model becomes known', () => {
+    const player = createPlayer(settingsWith({ agent: { maxCostUsd: 50 } }));
+    player.poll([issueWith({ id: '1' })]);
+    say(player, usage(1));
+    expect(cost(player)).toBe(5);
+    say(player, { type: 'session_started', sessionId: 's', model: 'gpt-5-pro' });
+    say(player, usage(1));
+    expect(cost(player)).toBe(15);
+  });
+
   it('stops a session within its turn once it is over its budget', () => {
     const player = costing(3, 'claude-sonnet-4-5');
     for (const millions of [0.1, 0.3, 1]) say(player, usage(millions));

@@ -1,5 +1,15 @@
 import { addTokens, higherTokens, NO_TOKENS, subtractTokens, type AgentEvent, type TokenUsage } from '../model/agent-event.ts';
-import { blindCeilings, budgetBroken, costOf, priceOf, ratesOf, spentOn, withMoreSpent } from '../rules/budget.ts';
+import {
+  blindCeilings,
+  budgetBroken,
+  costOf,
+  priceOf,
+  ratesOf,
+  reportedBy,
+  spentOn,
+  withModel,
+  withMoreSpent,
+} from '../rules/budget.ts';
 import { soundEvent } from '../rules/sound-event.ts';
 import { toolTime } from '../rules/tool-time.ts';
 import { announce, changeTotals, putClaim, putLive, putRun, putSpent, type Draft } from '../draft.ts';
@@ -95,7 +105,7 @@ export function saveEvents(draft: Draft, { unsavedEvents }: Live): void {
 function onAgentEvent(draft: Draft, live: Live, event: AgentEvent): void {
   switch (event.type) {
     case 'session_started':
-      note(draft, { ...live, sessionId: event.sessionId || live.sessionId, model: event.model ?? live.model }, event.type, '');
+      note(draft, { ...withModel(live, event.model), sessionId: event.sessionId || live.sessionId }, event.type, '');
       if (event.sessionId !== '' && event.sessionId !== live.sessionId) keepSession(draft, live, event.sessionId);
       return;
     case 'message':
@@ -142,7 +152,7 @@ function callText(name: string, input: string): string {
 function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'usage' }>): void {
   const tokens = higherTokens(live.tokens, event.tokens);
   const added = subtractTokens(tokens, live.tokens);
-  const reportedCost = reportedBy(live, event, tokens);
+  const reported = reportedBy(live, event, tokens);
   const rates = ratesOf(settingsFor(draft.state, live.issue.id), live.model);
   const next: Live = {
     ...live,
@@ -151,8 +161,8 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
     requests: Math.max(live.requests, event.requests ?? live.requests),
     requestsByModel: event.requestsByModel ?? live.requestsByModel,
     apiMs: event.apiMs ?? live.apiMs,
-    reportedCost,
-    costUsd: costOf(tokens, reportedCost, rates),
+    ...reported,
+    costUsd: costOf(tokens, reported.settled, rates),
     lastEvent: 'usage',
     lastEventAt: draft.now,
   };
@@ -163,23 +173,12 @@ function onUsage(draft: Draft, live: Live, event: Extract<AgentEvent, { type: 'u
     // With it, so that after a crash the history has what the budget counts.
     saveFigures(draft, next);
   }
-  countCost(draft, next, reportedCost?.costUsd ?? 0);
+  countCost(draft, next, reported.reportedCost ?? 0);
   const guess = { ...NO_TOKENS, inputTokens: event.estimatedTokens ?? 0 };
   const underWay = { tokens: guess.inputTokens, costUsd: rates === null ? 0 : priceOf(guess, rates) };
   const broken = budgetBroken(draft.state, next, underWay);
   if (broken) stopRun(draft, live.issue.id, broken.reason);
   if (broken || draft.now - (live.usageNoted?.at ?? 0) >= USAGE_EVERY_MS) noteUsage(draft, next);
-}
-
-/**
- * Agents repeat their last figure while they work on: only one that has grown says something of the tokens of now, or one
- * that is settled.
- */
-function reportedBy(live: Live, event: Extract<AgentEvent, { type: 'usage' }>, tokens: TokenUsage): Live['reportedCost'] {
-  const { costUsd, costIsSettled = false } = event;
-  const before = live.reportedCost?.costUsd ?? -1;
-  const isNews = costUsd !== undefined && (costUsd > before || (costIsSettled && costUsd === before));
-  return isNews ? { costUsd, tokens } : live.reportedCost;
 }
 
 /** Records the figures as they stand, unless they have not changed. */

@@ -144,8 +144,10 @@ export interface Live {
   /** Tool calls under way, by tool id. */
   readonly openTools: Readonly<Record<string, OpenTool>>;
   readonly costUsd: number | null;
-  /** The last cost that the agent itself told, and the tokens it was told with. */
-  readonly reportedCost: { readonly costUsd: number; readonly tokens: TokenUsage } | null;
+  /** The last cost that the agent itself told. */
+  readonly reportedCost: number | null;
+  /** What is paid for, and the tokens it covers: only those after them have a price still. Null while all have. */
+  readonly settled: { readonly costUsd: number; readonly tokens: TokenUsage } | null;
   /** How much of the cost was told to those who count. */
   readonly costCounted: number;
   /** Polls in a row that read no state for the issue. */
@@ -183,6 +185,7 @@ export const NO_SESSION = {
   openTools: {},
   costUsd: null,
   reportedCost: null,
+  settled: null,
   costCounted: 0,
   unseen: 0,
   stopping: null,

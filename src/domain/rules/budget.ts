@@ -1,8 +1,10 @@
-import { addCounts, type TokenUsage } from '../model/agent-event.ts';
+import { addCounts, subtractTokens, type AgentEvent, type TokenUsage } from '../model/agent-event.ts';
 import type { Spent, StopReason } from '../model/run.ts';
 import type { Settings, TokenRates } from '../model/settings.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
 import { listPrice, UNKNOWN_MODEL } from './prices.ts';
+
+type UsageEvent = Extract<AgentEvent, { type: 'usage' }>;
 
 export interface BudgetVerdict {
   readonly reason: 'session_budget' | 'token_budget' | 'cost_budget';
@@ -68,15 +70,28 @@ export function ratesOf({ tokenRates, agent }: Settings, model: string | null): 
   return tokenRates[agent.kind] ?? listPrice(model) ?? (agent.maxCostUsd > 0 ? UNKNOWN_MODEL : null);
 }
 
-/** The last figure of the agent itself, and what was used since then by price. Null where neither is known. */
-export function costOf(tokens: TokenUsage, reported: Live['reportedCost'], rates: TokenRates | null): number | null {
-  if (reported === null) return rates === null ? null : priceOf(tokens, rates);
-  const since = {
-    inputTokens: tokens.inputTokens - reported.tokens.inputTokens,
-    outputTokens: tokens.outputTokens - reported.tokens.outputTokens,
-    cacheReadTokens: tokens.cacheReadTokens - reported.tokens.cacheReadTokens,
-  };
-  return reported.costUsd + (rates === null ? 0 : priceOf(since, rates));
+/** What is settled, and what was used since then by price. Null where neither is known. */
+export function costOf(tokens: TokenUsage, settled: Live['settled'], rates: TokenRates | null): number | null {
+  if (settled === null) return rates === null ? null : priceOf(tokens, rates);
+  return settled.costUsd + (rates === null ? 0 : priceOf(subtractTokens(tokens, settled.tokens), rates));
+}
+
+/**
+ * Agents repeat their last figure while they work on: only one that has grown says something of the tokens of now, or one
+ * that is settled.
+ */
+export function reportedBy(live: Live, event: UsageEvent, tokens: TokenUsage): Pick<Live, 'reportedCost' | 'settled'> {
+  const { costUsd, costIsSettled = false } = event;
+  const before = live.reportedCost ?? -1;
+  const isNews = costUsd !== undefined && (costUsd > before || (costIsSettled && costUsd === before));
+  if (isNews) return { reportedCost: costUsd, settled: { costUsd, tokens } };
+  return { reportedCost: live.reportedCost, settled: live.settled };
+}
+
+/** What was used before another model took over keeps its price. A model that only becomes known takes over from none. */
+export function withModel(live: Live, model: string | null = live.model): Live {
+  if (live.model === null || model === live.model || live.costUsd === null) return { ...live, model };
+  return { ...live, model, settled: { costUsd: live.costUsd, tokens: live.tokens } };
 }
 
 /** Cached input is paid once. */
