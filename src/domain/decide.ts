@@ -61,7 +61,7 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
   'polls-postponed': onPollsPostponed,
   'tracker-left': onTrackerLeft,
   'sessions-elsewhere': (draft, { running }) => change(draft, { elsewhere: running }),
-  'agent-paused': (draft, { pause }) => change(draft, { pauses: new Map(draft.state.pauses).set(pause.agentKind, pause) }),
+  'agent-paused': onAgentPaused,
   'service-paused': (draft, { pause }) => change(draft, { operatorPause: pause }),
   'news-told': (draft, { told }) => change(draft, { told: new Map(told.map((one) => [one.subject, one])) }),
   'refresh-requested': onRefreshRequested,
@@ -94,6 +94,13 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
   'completion-answered': onCompletionAnswered,
   'effect-failed': (draft, event) => handle(draft, answerOfFailure(draft, event)),
 };
+
+/** It is stored already. */
+function onAgentPaused(draft: Draft, { pause }: EventNamed<'agent-paused'>): void {
+  const { pauses } = draft.state;
+  if ((pauses.get(pause.agentKind)?.until ?? 0) < pause.until)
+    change(draft, { pauses: new Map(pauses).set(pause.agentKind, pause) });
+}
 
 /** New settings hold for everything from here on; runs keep what they started with. A poll follows at once. */
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {

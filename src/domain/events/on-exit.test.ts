@@ -153,6 +153,21 @@ describe('after a run', () => {
     expect(player.state.pauses.size).toBe(0);
   });
 
+  it('keeps the longer of two limits, and what waits for the shorter one waits as long', () => {
+    const limit = { ...FAULT, consequence: 'pause-agent' } as const;
+    const player = createPlayer();
+    player.poll(['1', '2', '3'].map((id) => issueWith({ id })));
+    const until = player.now + 7_200_000;
+    player.exit('1', { kind: 'error', fault: { ...limit, resetsAt: player.now + 5_000 } });
+    player.exit('2', { kind: 'error', fault: { ...limit, message: 'resets in 2 h', resetsAt: until } });
+    player.exit('3', { kind: 'error', fault: { ...limit, message: 'too many', resetsAt: player.now + 60_000 } });
+    expect([...player.state.pauses.values()]).toMatchObject([{ until, reason: 'resets in 2 h' }]);
+    expect([...player.state.claims.values()]).toMatchObject([{ dueAt: until }, { dueAt: until }, { dueAt: until }]);
+    expect(player.everTold('agent:kind:paused')).toHaveLength(2);
+    player.after(7_199_000);
+    expect(player.state.pauses.size).toBe(1);
+  });
+
   it.each([
     ['blocked', 'blocked'],
     ['needs-human-review', null],

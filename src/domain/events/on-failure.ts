@@ -1,6 +1,7 @@
+import { pauseAgent } from './agent-pauses.ts';
 import { backoffMs, cappedBackoffMs } from '../rules/backoff.ts';
 import type { RunningClaim } from '../model/claim.ts';
-import { announce, putPause, putWaiting, queueWrite, type Draft } from '../draft.ts';
+import { announce, putWaiting, queueWrite, type Draft } from '../draft.ts';
 import { isAgentErrorKind, type AgentErrorKind } from '../model/errors.ts';
 import type { Fault } from '../model/fault.ts';
 import type { IssueRef } from '../model/issue.ts';
@@ -44,10 +45,8 @@ export function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fa
     return;
   }
   if (fault.consequence === 'pause-agent') {
-    const until = fault.resetsAt ?? draft.now + DEFAULT_PAUSE_MS;
-    const pause = { agentKind: kind, until, reason: fault.message };
-    putPause(draft, pause);
-    announce(draft, 'agent:kind:paused', pause);
+    const resetsAt = fault.resetsAt ?? draft.now + DEFAULT_PAUSE_MS;
+    const { until } = pauseAgent(draft, { agentKind: kind, until: resetsAt, reason: fault.message });
     wait(draft, claim, {
       trigger: 'error',
       delayMs: Math.max(0, until - draft.now),
