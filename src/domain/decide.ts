@@ -2,6 +2,7 @@ import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './events
 import { pendingWrites } from './asked.ts';
 import { announce, change, changePoll, closeDraft, openDraft, putClaim, type Draft } from './draft.ts';
 import type { Decision, Pending } from './model/effect.ts';
+import { leavePauses } from './events/agent-pauses.ts';
 import { answerOfFailure } from './events/effect-failed.ts';
 import type { Event } from './model/event.ts';
 import { onClockJumped, onWokeLate } from './events/clock-set.ts';
@@ -27,6 +28,7 @@ import { endWait, onQuotasRead } from './events/on-quotas.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
 import { queueNews } from './rules/news.ts';
 import { LONGEST_WAIT_MS, unpaidPoll } from './rules/quota.ts';
+import { withoutEntry } from './model/versioned-map.ts';
 import type { Claim } from './model/claim.ts';
 import type { State } from './model/state.ts';
 
@@ -62,6 +64,7 @@ const REACT_TO: { readonly [Type in Event['type']]: (draft: Draft, event: EventN
   'tracker-left': onTrackerLeft,
   'sessions-elsewhere': (draft, { running }) => change(draft, { elsewhere: running }),
   'agent-paused': onAgentPaused,
+  'agent-resumed': (draft, { agentKind }) => change(draft, { pauses: withoutEntry(draft.state.pauses, agentKind) }),
   'service-paused': (draft, { pause }) => change(draft, { operatorPause: pause }),
   'news-told': (draft, { told }) => change(draft, { told: new Map(told.map((one) => [one.subject, one])) }),
   'refresh-requested': onRefreshRequested,
@@ -110,6 +113,7 @@ function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings
     dropCandidates(draft);
   }
   change(draft, { settings: event.settings, outdated: screenedReads(draft.state.pending) });
+  leavePauses(draft);
   lookAgain(draft);
   lookAfterEdit(draft, reactions);
   if (draft.state.lifecycle === 'leaving') change(draft, { lifecycle: 'serving' });

@@ -9,6 +9,7 @@ import {
 } from './model/claim.ts';
 import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
+import { leavePauses } from './events/agent-pauses.ts';
 import { clampDueTimes } from './events/clock-set.ts';
 import { NEW_LEADER_ERROR, RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
@@ -51,6 +52,7 @@ export function recover(
     if (claim.phase === 'running') requeue(draft, claim.issue.id, { delayMs, error });
     else retarget(draft, claim);
   }
+  leavePauses(draft);
   clampDueTimes(draft);
   keepWaiting(draft);
   lookAgain(draft);

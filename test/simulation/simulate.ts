@@ -81,6 +81,7 @@ export function simulate(seed: number, eventCount: number, decide: Decide = real
   /** Pauses hold for the service, whichever tracker met them. */
   function tell({ notice }: Extract<Effect, { do: 'announce' }>): void {
     if (notice.name === 'agent:kind:paused') news.push({ type: 'agent-paused', pause: notice.facts });
+    if (notice.name === 'agent:kind:resumed') news.push({ type: 'agent-resumed', agentKind: notice.facts.agentKind });
     if (notice.name === 'operator:request:answered' && !('identifier' in notice.facts.request))
       news.push({ type: 'service-paused', pause: context.service.operatorPause });
   }

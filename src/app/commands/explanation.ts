@@ -68,7 +68,7 @@ const REMEDIES = {
   draining: 'start the service again',
   paused: 'foray resume',
   preflight_failed: 'mend what the detail says; foray doctor tells more',
-  agent_paused: 'wait until the limit of the agent lifts',
+  agent_paused: 'wait until the limit of the agent lifts, or: foray retry IDENTIFIER',
   session_budget: 'raise agent.max_sessions, or: foray unpark IDENTIFIER',
   token_budget: 'raise agent.max_tokens, or: foray unpark IDENTIFIER',
   cost_budget: 'raise agent.max_cost_usd, or: foray unpark IDENTIFIER',

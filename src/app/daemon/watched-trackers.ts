@@ -113,6 +113,7 @@ interface Elsewhere {
 /** Agents are paused by their vendor and the service by a person, whatever tracker is watched; null for any other notice. */
 function pauseIn(notice: Notice, { loop }: WatchedTracker): Event | null {
   if (notice.name === 'agent:kind:paused') return { type: 'agent-paused', pause: notice.facts };
+  if (notice.name === 'agent:kind:resumed') return { type: 'agent-resumed', agentKind: notice.facts.agentKind };
   const isOfService = notice.name === 'operator:request:answered' && !('identifier' in notice.facts.request);
   return isOfService ? { type: 'service-paused', pause: loop.state().operatorPause } : null;
 }

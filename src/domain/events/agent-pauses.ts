@@ -1,5 +1,6 @@
-import { announce, putClaim, putPause, type Draft } from '../draft.ts';
-import type { AgentPause } from '../model/claim.ts';
+import { announce, dropPause, putClaim, putPause, type Draft } from '../draft.ts';
+import type { AgentPause, Claim } from '../model/claim.ts';
+import type { State } from '../model/state.ts';
 
 /** A limit was met. Of two that hold at once the longer one counts; what waits for the shorter one waits as long. */
 export function pauseAgent(draft: Draft, pause: AgentPause): AgentPause {
@@ -9,6 +10,26 @@ export function pauseAgent(draft: Draft, pause: AgentPause): AgentPause {
   putPause(draft, pause);
   announce(draft, 'agent:kind:paused', pause);
   return pause;
+}
+
+/** The pause that an issue waits for. The claim tells where the settings are not known. */
+export function pauseOf({ pauses, settings }: State, claim: Claim | null): AgentPause | null {
+  const own = [...pauses.values()].find(({ until }) => claim?.phase === 'waiting' && claim.dueAt === until);
+  return own ?? pauses.get(settings.agent.kind) ?? null;
+}
+
+/** Ends a pause before its time; everything that waits for it is due. */
+export function liftPause(draft: Draft, { agentKind, until }: AgentPause): void {
+  dropPause(draft, agentKind);
+  moveWaiting(draft, until, draft.now);
+}
+
+/** After an edit: what met the limit of an agent that is no longer used has nothing to wait for. */
+export function leavePauses(draft: Draft): void {
+  const { pauses, settings } = draft.state;
+  for (const { agentKind, until } of pauses.values()) {
+    if (agentKind !== settings.agent.kind && until > draft.now) moveWaiting(draft, until, draft.now);
+  }
 }
 
 /** A run that met a limit is due at the moment at which the pause of its agent ends. */

@@ -134,6 +134,57 @@ describe('retry', () => {
     player.operator({ kind: 'retry', identifier: 'T-1' });
     expect(player.asked('read-issue')).toEqual([{ do: 'read-issue', issueId: '1' }]);
   });
+
+  describe('while its agent is paused', () => {
+    const until = new Date(1_000_000 + 9_000_000).toISOString();
+    const limited = (): Player => {
+      const player = createPlayer();
+      player.poll(['1', '2'].map((id) => issueWith({ id })));
+      const fault: Fault = { kind: 'agent_usage_limit', message: 'limit', consequence: 'pause-agent' };
+      for (const id of ['1', '2']) player.exit(id, { kind: 'error', fault: { ...fault, resetsAt: player.now + 9_000_000 } });
+      player.poll([issueWith({ id: '3' })]);
+      return player;
+    };
+
+    it('ends the pause, says so, and has everything due that waits for it', () => {
+      const player = limited();
+      expect(player.operator({ kind: 'retry', identifier: 'T-1' })).toEqual({
+        outcome: 'taken',
+        message: `T-1 is due now, and the agent mock is no longer paused (it was until ${until})`,
+      });
+      expect(player.writes).toContainEqual({ write: 'resume', agentKind: 'mock' });
+      expect(player.told('agent:kind:resumed')).toMatchObject([{ facts: { agentKind: 'mock' } }]);
+      player.after(0);
+      expect(player.everAsked('read-issue').map(({ issueId }) => issueId)).toEqual(['1', '2']);
+    });
+
+    it('does the same for one that was never started', () => {
+      const player = limited();
+      expect(player.operator({ kind: 'retry', identifier: 'T-3' })).toEqual({
+        outcome: 'taken',
+        message: `T-3 is looked at now, and the agent mock is no longer paused (it was until ${until})`,
+      });
+      player.poll([issueWith({ id: '3' })]);
+      expect(player.state.live.has('3')).toBe(true);
+    });
+
+    it('is what the release of a parked issue names', () => {
+      const player = limited();
+      player.operator({ kind: 'stop', identifier: 'T-1' });
+      expect(player.operator({ kind: 'unpark', identifier: 'T-1' }).message).toBe(
+        `T-1 is released, but the agent is paused until ${until}: "foray retry T-1" lets it try now`,
+      );
+    });
+
+    it('is not needed once another agent is set, also where that was done between two services', () => {
+      const other = settingsWith({ agent: { kind: 'codex' } });
+      const player = limited();
+      const restarted = recover(other, durableOf(player), 'next', player.now).state;
+      player.send({ type: 'settings-changed', settings: other });
+      for (const state of [player.state, restarted])
+        expect([...state.claims.values()]).toMatchObject([{ dueAt: player.now }, { dueAt: player.now }]);
+    });
+  });
 });
 
 describe('pause', () => {

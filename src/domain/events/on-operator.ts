@@ -1,4 +1,4 @@
-import type { Claim, Parked, RunningClaim } from '../model/claim.ts';
+import type { AgentPause, Claim, Parked, RunningClaim } from '../model/claim.ts';
 import { announce, answerRequest, putClaim, putOperatorPause, putWatch, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { IssueRef } from '../model/issue.ts';
@@ -8,7 +8,8 @@ import type { State } from '../model/state.ts';
 import { isEscalated, type Watch } from '../model/watch.ts';
 import { lookNow } from '../reactions/look-sooner.ts';
 import { dropTurn, leaveTurn } from '../reactions/queued-turn.ts';
-import { endingHold, type Moment } from '../rules/eligibility.ts';
+import { endingHold, presentHold, type Moment } from '../rules/eligibility.ts';
+import { liftPause, pauseOf } from './agent-pauses.ts';
 import { stopRun } from './on-issue-states.ts';
 import { park, unpark } from './parking.ts';
 import { pollAgain } from './poll-stages.ts';
@@ -78,17 +79,35 @@ export function parkStopped(draft: Draft, claim: RunningClaim & { readonly stopp
   leaveTurn(draft, claim);
 }
 
-/** A waiting issue is due now; a parked one is released, which is the same. */
+/** A waiting issue is due now, whatever limit its agent met before; a parked one is released, which is the same. */
 function retry(draft: Draft, found: Found, by: string): OperatorAnswer {
   const { issue, claim, parked } = found;
   const name = issue.identifier;
   if (parked !== null || isAsking(found.watch)) return letGo(draft, found, by);
-  if (claim === null) return refused(`${name} is neither waiting nor parked`);
+  const pause = pauseOf(draft.state, claim);
+  if (claim === null) {
+    if (pause === null || !isPausedCandidate(draft, issue)) return refused(`${name} is neither waiting nor parked`);
+    pollAgain(draft, draft.now);
+    return taken(`${name} is looked at now${lifted(draft, pause)}${reserve(draft, issue)}`);
+  }
   if (claim.phase !== 'waiting') return refused(`${name} is ${claim.phase === 'running' ? 'running' : 'being handed off'}`);
   putClaim(draft, { ...claim, dueAt: Math.min(claim.dueAt, draft.now) });
   // Nothing that keeps sessions back keeps it back.
   if (claim.then.kind === 'handoff') return taken(`the handoff of ${name} is due now; no session is needed for it`);
-  return taken(`${name} is due now${reserve(draft, issue)}`);
+  return taken(`${name} is due now${lifted(draft, pause)}${reserve(draft, issue)}`);
+}
+
+/** Who asks knows better than the limit that was met: a plan was raised, or another account is used. The next one pauses anew. */
+function lifted(draft: Draft, pause: AgentPause | null): string {
+  if (pause === null) return '';
+  liftPause(draft, pause);
+  return `, and the agent ${pause.agentKind} is no longer paused (it was until ${timeText(pause)})`;
+}
+
+/** Whether the limit of its agent is all that keeps a candidate back. */
+function isPausedCandidate(draft: Draft, { id }: IssueRef): boolean {
+  const held = draft.state.holds.get(id);
+  return held !== undefined && presentHold(draft, held).reason === 'agent_paused';
 }
 
 /** Releases the issue with its budgets fresh, gives reactions that asked for a person another try, and has all of them look now. */
@@ -106,13 +125,18 @@ function letGo(draft: Draft, { issue, parked, watch }: Found, _by: string): Oper
 }
 
 /** What still stands in the way of a session. */
-function reserve(moment: Moment, { id }: IssueRef): string {
+function reserve(moment: Moment, { id, identifier }: IssueRef): string {
   const { state } = moment;
   const ending = endingHold(moment, id);
   if (ending !== null) return `, but ${ending.detail}, so it does not start before`;
   if (state.operatorPause !== null) return ', but the service is paused: "foray resume" lets it run';
   const agentPause = state.pauses.get(state.settings.agent.kind);
-  return agentPause === undefined ? '' : `, but the agent is paused until ${new Date(agentPause.until).toISOString()}`;
+  if (agentPause === undefined) return '';
+  return `, but the agent is paused until ${timeText(agentPause)}: "foray retry ${identifier}" lets it try now`;
+}
+
+function timeText({ until }: AgentPause): string {
+  return new Date(until).toISOString();
 }
 
 /** What we hold of one issue. */

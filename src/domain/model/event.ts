@@ -30,6 +30,8 @@ export type Event =
   | { readonly type: 'sessions-elsewhere'; readonly running: number }
   /** A run for another tracker met its agent's limit. */
   | { readonly type: 'agent-paused'; readonly pause: AgentPause }
+  /** The limit of an agent lifted, or a person knows better, while another tracker was watched. */
+  | { readonly type: 'agent-resumed'; readonly agentKind: string }
   /** An operator paused or resumed the service while another tracker was watched. */
   | { readonly type: 'service-paused'; readonly pause: OperatorPause | null }
   /** What was told of things that last, while another tracker was watched. */

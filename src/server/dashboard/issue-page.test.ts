@@ -46,7 +46,7 @@ describe('the page of an issue', () => {
     const daemon = createFakeDaemon({ current: aSnapshot({ retrying, retryHolds }) });
     const { text } = await load('/issues/A-1', daemon);
     expect(text).toContain('and is held: agent paused. usage limit reached');
-    expect(text).toContain("It starts when the limit of the agent's provider lifts.");
+    expect(text).toContain("It starts when the limit of the agent's provider lifts, or when somebody retries it.");
     expect(text).not.toContain('by itself when it is due');
     expect((await load('/', daemon)).text).toContain('agent paused');
   });

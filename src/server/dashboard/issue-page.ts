@@ -170,7 +170,7 @@ const HOLD_ENDS: Readonly<Partial<Record<HoldReason, string>>> = {
   no_global_slot: 'It starts when a session ends, or with a larger agent.max_concurrent_agents.',
   no_state_slot: 'It starts when a session of the same state ends, or with a larger agent.max_concurrent_agents_by_state.',
   paused: 'It starts when somebody resumes dispatching.',
-  agent_paused: "It starts when the limit of the agent's provider lifts.",
+  agent_paused: "It starts when the limit of the agent's provider lifts, or when somebody retries it.",
   preflight_failed: 'It starts when what stands in the way of every session is mended.',
   not_active: 'It starts when the tracker gives it an active state.',
   session_budget: 'It starts when somebody releases it, or with a larger budget.',

@@ -89,6 +89,27 @@ describe('without a daemon', () => {
     });
   });
 
+  it('ends the pause of the agent that an issue waits for', async () => {
+    const { path, store } = await database('limit.db');
+    const [claim] = (await store.load(TRACKER)).claims;
+    const until = claim?.phase === 'waiting' ? claim.dueAt : 0;
+    const pauses = [
+      { agentKind: 'codex', until, reason: 'limit' },
+      { agentKind: 'acp', until: until + 1, reason: 'another' },
+    ];
+    await store.apply(
+      TRACKER,
+      pauses.map((pause) => ({ write: 'pause', pause })),
+    );
+    await store.close();
+    const { answer } = await askThroughDatabase({ path, tracker: TRACKER }, { kind: 'retry', identifier: 'ABC-5' }, BY);
+    const was = new Date(until).toISOString();
+    expect(answer.message).toBe(`ABC-5 is due now, and the agent codex is no longer paused (it was until ${was})`);
+    const after = await open(path);
+    expect((await after.load(TRACKER)).pauses).toMatchObject([{ agentKind: 'acp' }]);
+    await after.close();
+  });
+
   it('fails where there is no database, and makes none', async () => {
     const path = folder.file('missing.db');
     const error = await askThroughDatabase({ path, tracker: TRACKER }, unparking('ABC-1'), BY).catch((reason: unknown) => reason);
