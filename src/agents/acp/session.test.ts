@@ -51,6 +51,27 @@ describe('turns', () => {
     expect(stage.ledger.started).toHaveLength(1);
   });
 
+  it.each([
+    ['adds figures up that may be of a turn where agent.max_tokens has to hold', 'scripted', { maxTokens: 100 }, [11, 32, 63]],
+    ['adds them up where agent.max_cost_usd has to hold', 'scripted', { maxCostUsd: 1 }, [11, 32, 63]],
+    ['takes the highest without a ceiling', 'scripted', {}, [11, 21, 31]],
+    ['takes the highest of an agent that is known to count all turns', 'Copilot', { maxTokens: 100 }, [11, 21, 31]],
+  ])('%s', async (_name, name, ceiling, counted) => {
+    const script = `let input = 0; handlers['session/prompt'] = () => {
+        say('work');
+        input += 10;
+        return { stopReason: 'end_turn', usage: { inputTokens: input, outputTokens: 1, totalTokens: input + 1 } };
+      }; info.name = '${name}';`;
+    const live = await open(await stage.agent(script, {}, ceiling));
+    const { events, hear, texts } = listener();
+    for (const number of [1, 2, 3]) await live.runTurn({ number, prompt: 'go' }, hear, never);
+    expect(events.flatMap((event) => (event.type === 'usage' ? [event.tokens.totalTokens] : []))).toEqual(counted);
+    const isAddedUp = counted[2] === 63;
+    expect(texts('notice')).toEqual(
+      isAddedUp ? [expect.stringMatching(/its figures are added up, so that agent\.max_\w+ holds$/)] : [],
+    );
+  });
+
   it('do not take what came between them for their own work', async () => {
     const live = await open(
       await stage.agent(`let turn = 0; handlers['session/prompt'] = async () => {

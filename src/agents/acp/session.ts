@@ -47,7 +47,7 @@ export async function startSession(parts: SessionParts, signal: AbortSignal): Pr
     remedy: 'install the agent or correct agent.command',
   });
   try {
-    const opened = await openSession(handshakeParts(parts, connection, listener), signal);
+    const opened = underCeilings(await openSession(handshakeParts(parts, connection, listener), signal), settings);
     const usage = await usageOf(parts, opened, listener);
     return createSession({
       opened,
@@ -67,6 +67,17 @@ export async function startSession(parts: SessionParts, signal: AbortSignal): Pr
     await connection.stop();
     throw masked(failure, mask);
   }
+}
+
+/**
+ * What may be of one turn or of all adds up where a ceiling has to hold: to count too much ends a session too early, to
+ * count too little never.
+ */
+function underCeilings(opened: Opened, { maxTokens, maxCostUsd }: AgentSettings): Opened {
+  if (opened.ways.tokens !== 'unknown' || (maxTokens === 0 && maxCostUsd === 0)) return opened;
+  const ceiling = maxTokens > 0 ? 'agent.max_tokens' : 'agent.max_cost_usd';
+  const notice = `whether this agent counts the tokens of a turn or of all its turns is not known: its figures are added up, so that ${ceiling} holds`;
+  return { ...opened, ways: { ...opened.ways, tokens: 'turn' }, notices: [...opened.notices, notice] };
 }
 
 /**
