@@ -1,6 +1,6 @@
-import type { Dirent } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { entriesOf } from './links.ts';
 import type { Repository } from './repository.ts';
 import { worktreeEnvironment } from './worktree-directory.ts';
 import type { Worktree } from './worktree.ts';
@@ -22,9 +22,8 @@ export async function removeSharedLocks(repository: string): Promise<void> {
 
 /** No reference has a name that ends like this. Folders that a link leads to are left alone. */
 async function locksBelow(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
   const found: string[] = [];
-  for (const entry of entries) {
+  for (const entry of await entriesOf(folder)) {
     const place = path.join(folder, entry.name);
     if (entry.isDirectory()) found.push(...(await locksBelow(place)));
     else if (entry.name.endsWith('.lock')) found.push(place);

@@ -3,22 +3,26 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { replaceShortFile } from '../lib/short-file.ts';
+import { refuseLinks, removeLinks } from './links.ts';
 import { removeSharedLocks } from './locks.ts';
 import { mustPass } from './must-pass.ts';
-import { removePipes } from './pipes.ts';
+import { removePipesAndLinks } from './pipes.ts';
 import type { Repository } from './repository.ts';
 import { removeDetours } from './worktree-directory.ts';
 
 /** Makes what is missing of both, and replaces what an agent put in the place of files that git reads. */
 export async function makeBoth(repository: Repository, folder: string, signal: AbortSignal): Promise<void> {
   const { control, shared } = repository;
+  refuseLinks([path.dirname(folder), folder], { retryable: false });
   await makeDirectories(folder, 0o700);
-  await removePipes([control, shared], signal);
+  await removeLinks(folder);
+  await removePipesAndLinks([control, shared], signal);
   for (const place of [control, shared]) {
     removeDetours(place);
     await removeSharedLocks(place);
     if (!isRepository(place)) await init(repository, folder, place, signal);
   }
+  await makeDirectories(path.join(shared, 'objects', 'info'), 0o755);
   replaceShortFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
   await makeDirectories(path.join(shared, 'info'), 0o755);
   replaceShortFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
@@ -26,9 +30,9 @@ export async function makeBoth(repository: Repository, folder: string, signal: A
   await settleShared(repository, folder, signal);
 }
 
-/** One that lacks either is begun again, which leaves alone what is there. */
+/** One that lacks any of them is begun again, which leaves alone what is there. */
 function isRepository(place: string): boolean {
-  return ['HEAD', 'config'].every((name) => existsSync(path.join(place, name)));
+  return ['HEAD', 'config', 'objects', 'refs'].every((name) => existsSync(path.join(place, name)));
 }
 
 async function init(repository: Repository, folder: string, place: string, signal: AbortSignal): Promise<void> {

@@ -1,8 +1,9 @@
 import type { Dirent, Stats } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { readShortFile } from '../lib/short-file.ts';
+import { entriesOf, leadsAway } from './links.ts';
 
 /*
  * Git opens whatever stands where it expects a file, and waits for a pipe for ever. Agents can put one into their
@@ -15,6 +16,17 @@ const FOLDERS = ['info', 'logs', 'objects', 'refs', 'worktrees'];
 /** Takes the pipes and devices out of these repositories: none of them ever held anything. */
 export async function removePipes(repositories: readonly string[], signal: AbortSignal): Promise<void> {
   for (const pipe of await pipesOf(repositories, signal)) await rm(pipe, { force: true });
+}
+
+/** The same, and the links that lead out of them: git would write wherever they lead. */
+export async function removePipesAndLinks(repositories: readonly string[], signal: AbortSignal): Promise<void> {
+  const found: string[] = [];
+  for (const repository of repositories) {
+    const isMeant: Judge = async (place, entry) =>
+      (entry.isSymbolicLink() && (await leadsAway(repository, place))) || holdsUp(place);
+    found.push(...(await trapsOf(repository, isMeant, signal)));
+  }
+  for (const place of found) await rm(place, { force: true });
 }
 
 /** The same where another user could swap what is to be removed: refuses instead. */
@@ -42,26 +54,31 @@ export function repositoriesOf(directory: string): readonly string[] {
 
 async function pipesOf(repositories: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const repository of repositories) {
-    found.push(...(await pipesIn(repository, { isDeep: false }, signal)));
-    for (const folder of FOLDERS) found.push(...(await pipesIn(path.join(repository, folder), { isDeep: true }, signal)));
-  }
+  for (const repository of repositories) found.push(...(await trapsOf(repository, holdsUp, signal)));
+  return found;
+}
+
+/** Whether what is neither a file nor a folder is looked for. */
+type Judge = (place: string, entry: Dirent) => Promise<boolean>;
+
+async function trapsOf(repository: string, isMeant: Judge, signal: AbortSignal): Promise<readonly string[]> {
+  const found = [...(await trapsIn(repository, { isDeep: false, isMeant }, signal))];
+  for (const folder of FOLDERS) found.push(...(await trapsIn(path.join(repository, folder), { isDeep: true, isMeant }, signal)));
   return found;
 }
 
 /** Folders that a link leads to are left alone. */
-async function pipesIn(
+async function trapsIn(
   folder: string,
-  { isDeep }: { readonly isDeep: boolean },
+  how: { readonly isDeep: boolean; readonly isMeant: Judge },
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   signal.throwIfAborted();
-  const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
   const found: string[] = [];
-  for (const entry of entries) {
+  for (const entry of await entriesOf(folder)) {
     const place = path.join(folder, entry.name);
-    if (entry.isDirectory()) found.push(...(isDeep ? await pipesIn(place, { isDeep }, signal) : []));
-    else if (!entry.isFile() && (await holdsUp(place))) found.push(place);
+    if (entry.isDirectory()) found.push(...(how.isDeep ? await trapsIn(place, how, signal) : []));
+    else if (!entry.isFile() && (await how.isMeant(place, entry))) found.push(place);
   }
   return found;
 }

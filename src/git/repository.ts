@@ -8,6 +8,7 @@ import type { OverRequest } from '../ports/scm.ts';
 import { runGit, subcommandOf, type GitResult } from './command.ts';
 import { httpAddressOf, NO_OTHER_SETTINGS, plainEnvironment, remoteEnvironment } from './credentials.ts';
 import { GitRefusal } from './refusal.ts';
+import { refuseLinks } from './links.ts';
 import { makeBoth } from './make-both.ts';
 import { mustPass } from './must-pass.ts';
 import { repositoryEnvironment, worktreeEnvironment } from './worktree-directory.ts';
@@ -183,8 +184,10 @@ function createGit(
     return cwd === shared ? repositoryEnvironment(shared) : worktreeEnvironment(shared, cwd);
   };
   const settle = (): void => replaceShortFile(path.join(control, 'config'), CONTROL_CONFIG);
+  const refuse = (): void => refuseLinks([path.dirname(folder), folder, control, shared], { retryable: true });
   return {
     async remote(what, args, signal) {
+      refuse();
       settle();
       await rm(path.join(control, 'hooks'), { recursive: true, force: true });
       const password = httpAddressOf(url) ? token : null;
@@ -195,6 +198,7 @@ function createGit(
       return result.stdout;
     },
     async local(cwd, args, signal, input) {
+      refuse();
       if (cwd === control) settle();
       const known = { ...plainEnvironment(env), ...LOCAL_ONLY, ...placeEnvironment(cwd) };
       const limit = LONG.has(subcommandOf(args)) ? timeoutMs : Math.min(timeoutMs, SHORT_TIMEOUT_MS);
