@@ -1,6 +1,6 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { runGit } from './command.ts';
-import { refusePipes, refuseWorkPipes, removePipes, repositoriesOf } from './pipes.ts';
+import { clearPipes, refuseWorkPipes } from './pipes.ts';
 
 /** Whom git runs as, where it is not the daemon's own user. */
 type User = { readonly uid: number; readonly gid: number } | null;
@@ -35,8 +35,7 @@ export function createLookingGit(cwd: string, user: User, timeoutMs: number, sig
 }
 
 async function clear(cwd: string, user: User, signal: AbortSignal): Promise<void> {
-  const isOurs = user === null;
-  await (isOurs ? removePipes : refusePipes)(repositoriesOf(cwd), signal);
+  await clearPipes(cwd, { mayRemove: user === null }, signal);
   await refuseWorkPipes(cwd);
 }
 

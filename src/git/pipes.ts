@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { readShortFile } from '../lib/short-file.ts';
@@ -13,12 +13,10 @@ import { entriesOf, leadsAway } from './links.ts';
 /** What git reads of a repository besides the files in its own folder. */
 const FOLDERS = ['info', 'logs', 'objects', 'refs', 'worktrees'];
 
-/** Takes the pipes and devices out of these repositories: none of them ever held anything. */
-export async function removePipes(repositories: readonly string[], signal: AbortSignal): Promise<void> {
-  for (const pipe of await pipesOf(repositories, signal)) await rm(pipe, { force: true });
-}
-
-/** The same, and the links that lead out of them: git would write wherever they lead. */
+/**
+ * Takes the pipes and devices out of these repositories: none of them ever held anything. And the links that lead out of
+ * them: git would write wherever they lead.
+ */
 export async function removePipesAndLinks(repositories: readonly string[], signal: AbortSignal): Promise<void> {
   const found: string[] = [];
   for (const repository of repositories) {
@@ -29,10 +27,25 @@ export async function removePipesAndLinks(repositories: readonly string[], signa
   for (const place of found) await rm(place, { force: true });
 }
 
-/** The same where another user could swap what is to be removed: refuses instead. */
-export async function refusePipes(repositories: readonly string[], signal: AbortSignal): Promise<void> {
-  const [pipe] = await pipesOf(repositories, signal);
-  if (pipe !== undefined) throw refused(pipe);
+/**
+ * Takes the pipes and devices out of the repository of a directory, as far as it is in there. Elsewhere they are refused: the
+ * agent says where it is, and may name any folder. So they are where another user could swap what is to be removed.
+ */
+export async function clearPipes(
+  directory: string,
+  { mayRemove }: { readonly mayRemove: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const own = `${await realpath(directory)}${path.sep}`;
+  for (const repository of repositoriesOf(directory)) {
+    const place = await realpath(repository).catch(() => null);
+    const pipes = place === null ? [] : await trapsOf(place, holdsUp, signal);
+    for (const pipe of pipes) {
+      if (!pipe.startsWith(own)) throw ledTo(pipe, path.join(directory, '.git'));
+      if (!mayRemove) throw refused(pipe);
+      await rm(pipe, { force: true });
+    }
+  }
 }
 
 /** Files of the work itself that git reads first, and that are the agent's to put right. */
@@ -44,18 +57,12 @@ export async function refuseWorkPipes(directory: string): Promise<void> {
 }
 
 /** The folders that git keeps the repository of a directory in, as the directory names them; none where it has none of its own. */
-export function repositoriesOf(directory: string): readonly string[] {
+function repositoriesOf(directory: string): readonly string[] {
   const dotGit = path.join(directory, '.git');
   const named = /^gitdir: ([^\0\n]+)/.exec(readShortFile(dotGit) ?? '')?.[1];
   const own = named === undefined ? dotGit : path.resolve(directory, named);
   const common = readShortFile(path.join(own, 'commondir'))?.trim();
   return common ? [own, path.resolve(own, common)] : [own];
-}
-
-async function pipesOf(repositories: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const repository of repositories) found.push(...(await trapsOf(repository, holdsUp, signal)));
-  return found;
 }
 
 /** Whether what is neither a file nor a folder is looked for. */
@@ -87,6 +94,12 @@ async function trapsIn(
 async function holdsUp(place: string): Promise<boolean> {
   const stats: Stats | null = await stat(place).catch(() => null);
   return stats !== null && (stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice());
+}
+
+/** What is there may be in use, as the devices of the system are. */
+function ledTo(pipe: string, dotGit: string): WorkspaceError {
+  const detail = `${dotGit} leads git to ${pipe}, a pipe or a device, which git would wait for`;
+  return new WorkspaceError('refused', `${detail}; remove ${dotGit} by hand after a look at it`, { retryable: false });
 }
 
 function refused(place: string): WorkspaceError {

@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from '
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
+import { createEarlierFiles } from './earlier-files.ts';
 
 let bench: WorkspaceBench;
 let workspace: string;
@@ -209,6 +210,21 @@ describe('evidence of work', () => {
       expect(await shows(before)).toBe(true);
     },
   );
+
+  it.each<[string, (folder: string) => unknown]>([
+    ['a file', (folder) => writeFile(path.join(workspace, '.git'), `gitdir: ${folder}\n`)],
+    ['a link', (folder) => symlink(folder, path.join(workspace, '.git'))],
+    ['the folder of another', (folder) => git('init', '-q') && writeFile(path.join(workspace, '.git/commondir'), `${folder}\n`)],
+  ])('takes no pipe out of a folder elsewhere that %s names as the repository, and says what to do', async (_name, lead) => {
+    const before = await look();
+    const pipe = path.join(bench.base, 'elsewhere', 'refs', 'pipe');
+    await mkdir(path.dirname(pipe), { recursive: true });
+    execFileSync('mkfifo', [pipe]);
+    await lead(path.join(bench.base, 'elsewhere'));
+    await createEarlierFiles().clear(workspace, signal);
+    await expect(shows(before)).rejects.toThrow(/\.git leads git to .*pipe, a pipe or a device, .*; remove .*\.git by hand/);
+    expect(existsSync(pipe)).toBe(true);
+  });
 
   it('is refused with the reason where a pipe stands for a file of the work that git reads', async () => {
     await known();
