@@ -99,7 +99,7 @@ describe('a link that an agent puts', () => {
     const place = path.join(path.dirname(repository.control), name);
     linkAt(place);
     writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
-    await publish(repository, worktree, 'work', never).catch(() => null);
+    expect(await publish(repository, worktree, 'work', never)).not.toBeNull();
     linkAt(place);
     await createWorktree(repository, worktreeOf('T-2'), never);
     expect(contentOf(outside)).toEqual(before);

@@ -10,13 +10,17 @@ import { removePipesAndLinks } from './pipes.ts';
 import type { Repository } from './repository.ts';
 import { removeDetours } from './worktree-directory.ts';
 
-/** Makes what is missing of both, and replaces what an agent put in the place of files that git reads. */
-export async function makeBoth(repository: Repository, folder: string, signal: AbortSignal): Promise<void> {
+/**
+ * Makes what is missing of both, and replaces what an agent put in the place of files that git reads. True where `control` was
+ * begun anew, and knows no branch of the remote.
+ */
+export async function makeBoth(repository: Repository, folder: string, signal: AbortSignal): Promise<boolean> {
   const { control, shared } = repository;
   refuseLinks([path.dirname(folder), folder], { retryable: false });
   await makeDirectories(folder, 0o700);
   await removeLinks(folder);
   await removePipesAndLinks([control, shared], signal);
+  const isNew = !isRepository(control);
   for (const place of [control, shared]) {
     removeDetours(place);
     await removeSharedLocks(place);
@@ -28,6 +32,7 @@ export async function makeBoth(repository: Repository, folder: string, signal: A
   replaceShortFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
   await rm(path.join(shared, 'info', 'attributes'), { force: true, recursive: true });
   await settleShared(repository, folder, signal);
+  return isNew;
 }
 
 /** One that lacks any of them is begun again, which leaves alone what is there. */

@@ -139,7 +139,10 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
         return repository.refresh(signal);
       });
     },
-    mend: (signal) => exclusively(() => makeBoth(repository, folder, signal)),
+    mend: (signal) =>
+      exclusively(async () => {
+        if (await makeBoth(repository, folder, signal)) await fetchAll(signal);
+      }),
     exclusively,
     push: (branch, sha, signal) => remote.push(repository, { branch, sha }, signal),
     ...createGit(settings, deps, { folder, control, shared }),
@@ -147,6 +150,10 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
 
   async function refreshAll(signal: AbortSignal): Promise<void> {
     await makeBoth(repository, folder, signal);
+    await fetchAll(signal);
+  }
+
+  async function fetchAll(signal: AbortSignal): Promise<void> {
     await remote.fetch(repository, signal);
     // Somebody may rename it, or choose another one.
     base = settings.baseBranch ?? (await remote.defaultBranch(repository, signal));
