@@ -10,7 +10,7 @@ const STALE_AFTER_MS = 5_000;
 
 /** Removes what a git that died left of its locks on a worktree. The agent's own processes were ended before. */
 export async function removeStaleLocks({ shared }: Repository, worktree: Worktree): Promise<void> {
-  const { GIT_DIR: directory = '' } = worktreeEnvironment(shared, worktree.path);
+  const { GIT_DIR: directory = '' } = await worktreeEnvironment(shared, worktree.path);
   await removeStale(['index.lock', 'HEAD.lock'].map((name) => path.join(directory, name)));
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectories } from '../lib/make-directories.ts';
+import { removePlace } from '../lib/remove-place.ts';
 import { replaceShortFile } from '../lib/short-file.ts';
 import { refuseLinks, removeLinks } from './links.ts';
 import { removeSharedLocks } from './locks.ts';
@@ -30,7 +30,7 @@ export async function makeBoth(repository: Repository, folder: string, signal: A
   replaceShortFile(path.join(shared, 'objects', 'info', 'alternates'), `${path.join(control, 'objects')}\n`);
   await makeDirectories(path.join(shared, 'info'), 0o755);
   replaceShortFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
-  await rm(path.join(shared, 'info', 'attributes'), { force: true, recursive: true });
+  await removePlace(path.join(shared, 'info', 'attributes'));
   await settleShared(repository, folder, signal);
   return isNew;
 }
@@ -61,7 +61,7 @@ async function settleShared(repository: Repository, folder: string, signal: Abor
   const entries = isReadable ? entriesOf(told.stdout) : [];
   const foreign = new Set(entries.filter(([key, value]) => FOREIGN.some((is) => is(key, value))).map(([key]) => key));
   const edit = (...args: readonly string[]) => mustPass(repository, folder, ['config', '--file', file, ...args], signal);
-  if (!isReadable) await rm(file, { force: true, recursive: true });
+  if (!isReadable) await removePlace(file);
   for (const key of foreign) await edit('--unset-all', key);
   if (!isReadable || foreign.size > 0) await init(repository, folder, shared, signal);
   const wanted = { 'remote.origin.url': url, 'remote.origin.fetch': '+refs/heads/*:refs/remotes/origin/*', 'gc.auto': '0' };

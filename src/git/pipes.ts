@@ -4,6 +4,7 @@ import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { readShortFile } from '../lib/short-file.ts';
 import { entriesOf, leadsAway } from './links.ts';
+import { repositoryNamedIn } from './worktree-directory.ts';
 
 /*
  * Git opens whatever stands where it expects a file, and waits for a pipe for ever. Agents can put one into their
@@ -58,9 +59,7 @@ export async function refuseWorkPipes(directory: string): Promise<void> {
 
 /** The folders that git keeps the repository of a directory in, as the directory names them; none where it has none of its own. */
 function repositoriesOf(directory: string): readonly string[] {
-  const dotGit = path.join(directory, '.git');
-  const named = /^gitdir: ([^\0\n]+)/.exec(readShortFile(dotGit) ?? '')?.[1];
-  const own = named === undefined ? dotGit : path.resolve(directory, named);
+  const own = repositoryNamedIn(directory) ?? path.join(directory, '.git');
   const common = readShortFile(path.join(own, 'commondir'))?.trim();
   return common ? [own, path.resolve(own, common)] : [own];
 }

@@ -90,7 +90,7 @@ async function refuseStepBack(
 }
 
 async function commitRest(repository: Repository, cwd: string, message: string, signal: AbortSignal): Promise<void> {
-  const unfinished = unfinishedIn(repository, cwd);
+  const unfinished = await unfinishedIn(repository, cwd);
   const excludes = await ownExcludes(repository, cwd, signal);
   const status = await mustPass(repository, cwd, [...excludes, 'status', '--porcelain', '--ignore-submodules=none'], signal);
   refuseUnfinished(cwd, unfinished, status);

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { removePlace } from '../lib/remove-place.ts';
 import { replaceShortFile } from '../lib/short-file.ts';
 import type { ProcessLedger } from '../ports/agent.ts';
 import type { WritePermission } from '../ports/runtime.ts';
@@ -185,7 +185,7 @@ function createGit(
     onSpawn: (pid: number) => processes.started(pid, `git ${pid}`),
     onExit: (pid: number) => processes.ended(pid),
   };
-  const placeEnvironment = (cwd: string): Readonly<Record<string, string>> => {
+  const placeEnvironment = async (cwd: string): Promise<Readonly<Record<string, string>>> => {
     if (cwd === folder) return {};
     if (cwd === control) return { ...NO_OTHER_SETTINGS, ...repositoryEnvironment(control) };
     return cwd === shared ? repositoryEnvironment(shared) : worktreeEnvironment(shared, cwd);
@@ -196,7 +196,7 @@ function createGit(
     async remote(what, args, signal) {
       refuse();
       settle();
-      await rm(path.join(control, 'hooks'), { recursive: true, force: true });
+      await removePlace(path.join(control, 'hooks'));
       const password = httpAddressOf(url) ? token : null;
       const known = { ...(await remoteEnvironment(folder, url, env)), ...repositoryEnvironment(control) };
       if (what === 'push') await mayWrite?.confirm();
@@ -207,7 +207,7 @@ function createGit(
     async local(cwd, args, signal, input) {
       refuse();
       if (cwd === control) settle();
-      const known = { ...plainEnvironment(env), ...LOCAL_ONLY, ...placeEnvironment(cwd) };
+      const known = { ...plainEnvironment(env), ...LOCAL_ONLY, ...(await placeEnvironment(cwd)) };
       const limit = LONG.has(subcommandOf(args)) ? timeoutMs : Math.min(timeoutMs, SHORT_TIMEOUT_MS);
       const command = { args: [...SETTLED, ...args], cwd, env: known, ...ledger, timeoutMs: limit };
       return runGit(input === undefined ? command : { ...command, input }, signal);

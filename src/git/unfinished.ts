@@ -20,8 +20,8 @@ const UNDER_WAY = [
 export type Unfinished = (typeof UNDER_WAY)[number][1];
 
 /** What the agent began and did not end in a worktree; null for nothing. */
-export function unfinishedIn({ shared }: Repository, worktree: string): Unfinished | null {
-  const { GIT_DIR: directory = '' } = worktreeEnvironment(shared, worktree);
+export async function unfinishedIn({ shared }: Repository, worktree: string): Promise<Unfinished | null> {
+  const { GIT_DIR: directory = '' } = await worktreeEnvironment(shared, worktree);
   return UNDER_WAY.find(([name]) => existsSync(path.join(directory, name)))?.[1] ?? null;
 }
 

@@ -1,11 +1,13 @@
-import { readdirSync, realpathSync, rmSync } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
+import { clearPlace } from '../lib/remove-place.ts';
 import { readShortFile, replaceShortFile } from '../lib/short-file.ts';
 
 /** Removes what would lead git from a repository to another one, whose settings and references an agent wrote. */
 export function removeDetours(repository: string): void {
-  for (const name of ['commondir', '.git']) rmSync(path.join(repository, name), { recursive: true, force: true });
+  for (const name of ['commondir', '.git']) clearPlace(path.join(repository, name));
 }
 
 /** Tells git that a repository is the one it stands in: its settings count also where a detour comes back meanwhile. */
@@ -19,13 +21,15 @@ export function repositoryEnvironment(repository: string): Readonly<Record<strin
  * lead to settings of the agent's own, which name programs to run and directories to commit, outside of whatever fence the
  * agent itself is in.
  */
-export function worktreeEnvironment(shared: string, worktree: string): Readonly<Record<string, string>> {
+export async function worktreeEnvironment(shared: string, worktree: string): Promise<Readonly<Record<string, string>>> {
   const folder = path.join(shared, 'worktrees');
-  const place = path.join(realpathSync(worktree), '.git');
+  const place = path.join(await realpath(worktree), '.git');
   // Git calls them after their directories, unless that name was taken.
-  const names = [path.basename(worktree), ...namesIn(folder)];
-  const found = names.map((name) => path.join(folder, name)).find((directory) => placeOf(directory) === place);
-  if (found === undefined) {
+  const likely = [path.basename(worktree), path.basename(repositoryNamedIn(worktree) ?? '')].filter(
+    (name) => !/^\.*$/.test(name),
+  );
+  const found = firstOf(folder, likely, place) ?? (await searched(folder, place));
+  if (found === null) {
     const detail = `${worktree} is no worktree of the repository any more; remove it by hand after a look at it`;
     throw new WorkspaceError('repo', detail, { retryable: false });
   }
@@ -33,12 +37,28 @@ export function worktreeEnvironment(shared: string, worktree: string): Readonly<
   return { GIT_DIR: found, GIT_COMMON_DIR: shared, GIT_WORK_TREE: worktree };
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
+/** What the file `.git` of a directory names as its repository; null where it names none. The agent can write it. */
+export function repositoryNamedIn(directory: string): string | null {
+  const named = /^gitdir: ([^\0\n]+)/.exec(readShortFile(path.join(directory, '.git')) ?? '')?.[1];
+  return named === undefined ? null : path.resolve(directory, named);
+}
+
+/** So many are read at once. */
+const SLICE = 100;
+
+/** Agents may have put very many there: the service goes on meanwhile. */
+async function searched(folder: string, place: string): Promise<string | null> {
+  const names = await readdir(folder).catch((): string[] => []);
+  for (let at = 0; at < names.length; at += SLICE) {
+    const found = firstOf(folder, names.slice(at, at + SLICE), place);
+    if (found !== null) return found;
+    await setImmediate();
   }
+  return null;
+}
+
+function firstOf(folder: string, names: readonly string[], place: string): string | null {
+  return names.map((name) => path.join(folder, name)).find((directory) => placeOf(directory) === place) ?? null;
 }
 
 /** The file `.git` of the worktree that belongs to it. */

@@ -48,7 +48,7 @@ export async function updateWorktree(repository: Repository, worktree: Worktree,
   await refuseWorkPipes(worktree.path);
   await removeStaleLocks(repository, worktree);
   // The run goes on with it, and what others pushed comes in before its work is pushed.
-  if (unfinishedIn(repository, worktree.path) !== null) return true;
+  if ((await unfinishedIn(repository, worktree.path)) !== null) return true;
   try {
     if (!(await beginAnew(repository, worktree, signal))) await mergeTheirs(repository, worktree, signal);
   } catch (error) {

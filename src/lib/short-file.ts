@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { clearPlace } from './remove-place.ts';
 
 /*
  * Files of a line or two in places that agents can write too. They are read and written at once, since through the pool of threads that
@@ -42,6 +43,6 @@ export function replaceFile(file: string, text: string, mode = 0o666): void {
   const next = `${file}.${randomUUID()}`;
   writeFileSync(next, text, { flag: 'wx', mode });
   // A file takes the place of anything but a folder.
-  if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) rmSync(file, { recursive: true, force: true });
+  if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) clearPlace(file);
   renameSync(next, file);
 }

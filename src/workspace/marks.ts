@@ -1,9 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { makeDirectoriesNow } from '../lib/make-directories.ts';
 import { once } from '../lib/once.ts';
+import { clearPlace } from '../lib/remove-place.ts';
 import { codeOf, hasDirectory, look } from './containment.ts';
 import { readShortFile } from '../lib/short-file.ts';
 
@@ -71,9 +72,9 @@ export function replaceMark(file: string, text: string): void {
   const folder = path.dirname(file);
   const next = `${file}.new`;
   if (!hasDirectory(folder)) makeDirectoriesNow(folder, 0o700);
-  rmSync(next, { recursive: true, force: true });
+  clearPlace(next);
   writeFileSync(next, text, { flag: 'wx', mode: 0o600 });
-  if (look(file)?.isDirectory()) rmSync(file, { recursive: true, force: true });
+  if (look(file)?.isDirectory()) clearPlace(file);
   renameSync(next, file);
 }
 
@@ -88,7 +89,7 @@ export function dropMark(root: string, name: string): void {
 
 /** Or a file beside it. A link in the place of the folder would lead the deletion elsewhere. */
 export function removeMark(file: string): void {
-  if (hasDirectory(path.dirname(file))) rmSync(file, { recursive: true, force: true });
+  if (hasDirectory(path.dirname(file))) clearPlace(file);
 }
 
 function fileOf(root: string, name: string): string {

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { look } from './containment.ts';
 import { markNameOf } from './key.ts';
+import { clearPlace } from '../lib/remove-place.ts';
 import { replaceFile } from '../lib/short-file.ts';
 
 /*
@@ -19,11 +19,7 @@ export function isUnfinished(workspace: string): boolean {
 }
 
 export function clearUnfinished(workspace: string): void {
-  if (isUnfinished(workspace)) remove(markOf(workspace));
-}
-
-function remove(file: string): void {
-  rmSync(file, { recursive: true, force: true });
+  if (isUnfinished(workspace)) clearPlace(markOf(workspace));
 }
 
 function markOf(workspace: string): string {

@@ -1,7 +1,8 @@
-import { closeSync, constants, lstatSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { makeDirectories } from '../../lib/make-directories.ts';
+import { clearPlace } from '../../lib/remove-place.ts';
 import { readShortFile, replaceShortFile } from '../../lib/short-file.ts';
 import { StoreError } from '../../store/errors.ts';
 import { takeLock, type Lock } from '../../store/sqlite/lock.ts';
@@ -48,12 +49,12 @@ export function createRootLocks(holder: RootHolder): { take(root: string): Promi
 async function takeOwn(root: string): Promise<Lock | null> {
   const file = path.join(root, LOCK_NAME);
   // It has no such files beside it; what looks like them would be read.
-  for (const kind of ['wal', 'shm', 'journal']) rmSync(`${file}.lock-${kind}`, { recursive: true, force: true });
+  for (const kind of ['wal', 'shm', 'journal']) clearPlace(`${file}.lock-${kind}`);
   try {
     return await takeLock(file);
   } catch (error) {
     if (!(error instanceof StoreError) || error.kind !== 'corrupt') throw error;
-    rmSync(`${file}.lock`, { force: true });
+    clearPlace(`${file}.lock`);
     return takeLock(file);
   }
 }
@@ -63,8 +64,8 @@ async function canWrite(root: string): Promise<boolean> {
     await makeDirectories(root, 0o750);
     const lock = path.join(root, `${LOCK_NAME}.lock`);
     // Agents can write there: a pipe would hold the start up, and a link or a folder leave us without the lock.
-    if (lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) rmSync(lock, { recursive: true, force: true });
-    rmSync(path.join(root, LOCK_NAME), { recursive: true, force: true });
+    if (lstatSync(lock, { throwIfNoEntry: false })?.isFile() === false) clearPlace(lock);
+    clearPlace(path.join(root, LOCK_NAME));
     closeSync(openSync(lock, APPENDING, 0o600));
     return true;
   } catch {
