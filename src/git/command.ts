@@ -1,7 +1,10 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { childProcess } from '../lib/child-process.ts';
-import { createExcerpt } from '../lib/process/index.ts';
+import { createExcerpt, endStrays } from '../lib/process/index.ts';
+import { within } from '../lib/within.ts';
 
 /** One call of git. */
 export interface GitCommand {
@@ -33,13 +36,20 @@ const ERRORS = { headBytes: 8 * 1024, tailBytes: 24 * 1024 };
 
 /** For git to take its locks away when it is asked to end. */
 const GRACE_MS = 2_000;
+/** How long what git left behind may hold its pipes. */
+const DRAIN_MS = 2_000;
+/** What outlives git gets little time: it belongs to work that is over. */
+const STRAY_GRACE_MS = 500;
+/** What a program is found by that a setting had git start, and that left the group. */
+const CALL_VARIABLE = 'FORAY_GIT_CALL';
 
 /** Runs git in a process group of its own and waits for it. A timeout or an abort ends the group; both reject. */
 export async function runGit(command: GitCommand, signal: AbortSignal): Promise<GitResult> {
   signal.throwIfAborted();
+  const call = randomUUID();
   const child = childProcess().spawn('git', [...command.args], {
     cwd: command.cwd,
-    env: { ...command.env },
+    env: { ...command.env, [CALL_VARIABLE]: call },
     detached: true,
     ...(command.user ? { uid: command.user.uid, gid: command.user.gid } : {}),
     stdio: [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
@@ -53,6 +63,8 @@ export async function runGit(command: GitCommand, signal: AbortSignal): Promise<
   child.stdin?.on('error', () => {}).end(command.input);
   const stdout = collect(child.stdout, OUTPUT);
   const stderr = collect(child.stderr, ERRORS);
+  const closed = once(child, 'close');
+  closed.catch(() => {});
   const timers: NodeJS.Timeout[] = [];
   const end = (): void => {
     killGroup(pid, 'SIGTERM');
@@ -66,7 +78,8 @@ export async function runGit(command: GitCommand, signal: AbortSignal): Promise<
   timers.push(setTimeout(expire, command.timeoutMs));
   signal.addEventListener('abort', end, { once: true });
   try {
-    const [code, by] = (await Promise.race([once(child, 'close'), failed])) as [number | null, string | null];
+    const [code, by] = (await Promise.race([once(child, 'exit'), failed])) as [number | null, string | null];
+    if (!(await within(DRAIN_MS, closed))) await letGo(child, call);
     signal.throwIfAborted();
     if (code === null || (isLate && code !== 0)) throw endedError(command, isLate ? null : by);
     return { code, stdout: stdout(), stderr: stderr() };
@@ -76,6 +89,12 @@ export async function runGit(command: GitCommand, signal: AbortSignal): Promise<
     killGroup(pid, 'SIGKILL');
     command.onExit?.(pid);
   }
+}
+
+/** Whoever still holds the pipes left the group: who is found is ended, and anybody else is cut off. */
+async function letGo(child: ChildProcess, call: string): Promise<void> {
+  await endStrays(`${CALL_VARIABLE}=${call}`, STRAY_GRACE_MS);
+  for (const stream of child.stdio) stream?.destroy();
 }
 
 /** The password goes through a pipe and never stands in an environment or an argument list. */
