@@ -46,13 +46,29 @@ const EMPTY = `cd -- "$1" || exit 1
 chmod -R u+rwX . 2>/dev/null
 find . -mindepth 1 -maxdepth 1 -exec rm -rf -- {} +`;
 
-async function runAs(user: ProgramUser, script: string, args: readonly string[]): Promise<void> {
-  const env = { PATH: process.env['PATH'] ?? '', HOME: user.home };
+/** Deletes what is ours: unlike us, the program goes down step by step, so that no path is too long. */
+export async function removeByProgram(place: string): Promise<void> {
+  await runAs(null, 'rm -rf -- "$1"', [place]);
+}
+
+/** As the daemon's own user where none is given. */
+async function runAs(user: ProgramUser | null, script: string, args: readonly string[]): Promise<void> {
+  const env = { PATH: process.env['PATH'] ?? '', ...(user && { HOME: user.home }) };
   const child = await startProcess({ command: 'sh', args: ['-c', script, 'sh', ...args], cwd: '/', env, user });
   for await (const line of child.lines()) void line;
   const { code } = await child.settled;
   if (code === 0) return;
-  throw new WorkspaceError('agent.user', `as ${user.name}: ${child.stderrTail().trim() || `exit status ${code}`}`, {
-    retryable: true,
-  });
+  const why = firstLine(child.stderrTail()) || `exit status ${code}`;
+  const [what, detail] = user ? ['agent.user', `as ${user.name}: ${why}`] : ['remove', why];
+  throw new WorkspaceError(what, detail, { retryable: true });
+}
+
+const LONGEST_START = 300;
+const LONGEST_END = 100;
+
+/** One failure stands for all. Its path may be long, and the reason comes last. */
+function firstLine(stderr: string): string {
+  const [line = ''] = stderr.trim().split('\n', 1);
+  const isShort = line.length <= LONGEST_START + LONGEST_END;
+  return isShort ? line : `${line.slice(0, LONGEST_START)}…${line.slice(-LONGEST_END)}`;
 }

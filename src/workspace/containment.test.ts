@@ -19,7 +19,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createWorkspaceBench } from '../../test/support/workspaces.ts';
+import { createWorkspaceBench, makeDeep } from '../../test/support/workspaces.ts';
 import type { WorkspaceBench } from '../../test/support/workspaces.ts';
 import { markUnfinished } from './unfinished.ts';
 
@@ -266,6 +266,16 @@ describe('remove', () => {
     expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: true });
     expect(await readdir(bench.root)).toEqual(['.foray-marks']);
     await expectOutsideUntouched();
+  });
+
+  it('deletes what lies deeper than the system can name, also where words of the agent belong', async () => {
+    await bench.workspaces.prepare(bench.subject(), signal);
+    await rm(at('.foray', '.gitignore'));
+    for (const place of [at('.foray', 'status'), at('.foray', '.gitignore'), at('deep')]) await makeDeep(place);
+    await bench.workspaces.prepare(bench.subject(), signal);
+    expect(await readdir(at('.foray'))).toEqual(['.gitignore']);
+    expect(await bench.workspaces.remove(bench.subject(), signal)).toMatchObject({ removed: true });
+    expect(await readdir(bench.root)).toEqual(['.foray-marks']);
   });
 
   it('refuses a link that before_remove put in its place', async () => {

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DeliveryError, TrackerError, WorkspaceError } from '../domain/model/errors.ts';
@@ -12,6 +12,7 @@ import type { ScmRecord } from '../domain/model/agent-event.ts';
 import type { BegunRequests } from './begun-requests.ts';
 import { DATA_FOLDER, hasDirectory } from './containment.ts';
 import { hashedName, workspaceKey } from './key.ts';
+import { removeIfThere } from './remove.ts';
 import { titleOf } from './title.ts';
 
 /** From the project's repository to a request a reviewer can open. */
@@ -235,7 +236,7 @@ async function writeRecord(workspace: string, record: ScmRecord): Promise<void> 
   const folder = path.join(workspace, DATA_FOLDER);
   if (!hasDirectory(folder)) return;
   const file = path.join(folder, 'scm.json');
-  await rm(file, { force: true, recursive: true });
+  await removeIfThere(file);
   // Exclusive: a link put here meanwhile is not followed.
   await writeFile(file, text, { flag: 'wx' });
 }

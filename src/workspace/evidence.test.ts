@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
+import { createWorkspaceBench, makeDeep, type WorkspaceBench } from '../../test/support/workspaces.ts';
 import { createEarlierFiles } from './earlier-files.ts';
 
 let bench: WorkspaceBench;
@@ -302,6 +302,21 @@ describe('evidence of work', () => {
     expect(await shows(before)).toBe(false);
     await writeFile(path.join(workspace, 'deep', 'file'), 'y');
     expect(await shows(before)).toBe(true);
+  });
+
+  it('elsewhere: also where a folder lies deeper than the system can name', async () => {
+    const before = await look();
+    await makeDeep(path.join(workspace, 'deep'));
+    expect(await shows(before)).toBe(true);
+    expect(await shows(await look())).toBe(false);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('elsewhere: also where a folder is closed', async () => {
+    const before = await look();
+    const closed = path.join(workspace, 'closed');
+    await mkdir(closed, { mode: 0 });
+    expect(await shows(before)).toBe(true);
+    expect(await shows(await look())).toBe(false);
   });
 
   it('elsewhere: also where the workspaces lie in a repository that ignores them', async () => {

@@ -143,7 +143,13 @@ function withoutFilters(keys: readonly string[]): Record<string, string> {
 
 /** What git keeps for itself is no file of the work. */
 async function describeAll(root: string, folder: string): Promise<string> {
-  const entries = await readdir(path.join(root, folder), { withFileTypes: true });
+  const place = path.join(root, folder);
+  const entries = await readdir(place, { withFileTypes: true }).catch((error: unknown) => {
+    // One that is closed, or too deep for the system, is told by itself; a workspace must be there.
+    if (folder !== '') return null;
+    throw error;
+  });
+  if (entries === null) return `${folder} ${await describe(place)}`;
   const lines: string[] = [];
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const name = path.join(folder, entry.name);

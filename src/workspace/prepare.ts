@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { readShortFile } from '../lib/short-file.ts';
 import path from 'node:path';
@@ -119,7 +118,7 @@ async function keepOutOfGit(folder: string): Promise<void> {
   const file = path.join(folder, '.gitignore');
   const stats = look(file);
   if (stats !== null && readShortFile(file) === IGNORED) return;
-  if (stats !== null) await rm(file, { force: true, recursive: true });
+  if (stats !== null) await removeTree(file);
   ignoreAll(folder);
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { HookSettings } from '../../src/domain/model/settings.ts';
@@ -6,6 +6,7 @@ import type { LogAttributes, Logger, LogLevel } from '../../src/ports/runtime.ts
 import type { Workspaces, WorkspaceSubject } from '../../src/ports/workspace.ts';
 import type { Cut } from '../../src/lib/http/index.ts';
 import { createWorkspaces } from '../../src/workspace/index.ts';
+import { removeTree } from '../../src/workspace/remove.ts';
 
 /** One record that was logged. */
 export interface Logged {
@@ -69,6 +70,14 @@ export async function createWorkspaceBench(
       attempt: 2,
       hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 10_000, ...hooks },
     }),
-    cleanUp: () => rm(base, { recursive: true, force: true }),
+    cleanUp: () => removeTree(base),
   };
+}
+
+/** Puts directories there that go deeper than the system can name by one path. */
+export async function makeDeep(place: string): Promise<void> {
+  const half = Array.from({ length: 12 }, () => 'd'.repeat(200));
+  await mkdir(path.join(place, ...half), { recursive: true });
+  await mkdir(path.join(`${place}-lower`, ...half), { recursive: true });
+  await rename(`${place}-lower`, path.join(place, ...half, 'lower'));
 }
