@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AgentError } from '../../domain/model/errors.ts';
 import { JsonRpcClosedError, JsonRpcError, RPC_CODES, type JsonRpcPeer } from '../../lib/json-rpc/index.ts';
 import type { SessionRequest } from '../../ports/agent.ts';
-import { LONGEST_SESSION_ID } from '../shared/json.ts';
+import { jsonText, LONGEST_SESSION_ID } from '../shared/json.ts';
 import { serverEntry } from './args.ts';
 import { channelsFor, currentChoice, planChoice, type Channel, type ChoiceName } from './choices.ts';
 import { complaintOf, kindOf, rpcError } from './classify.ts';
@@ -73,7 +73,7 @@ async function initialize(parts: HandshakeParts, signal: AbortSignal): Promise<I
   };
   const agent = await createAsk(parts, null, signal)('initialize', params, initializeResult);
   if (agent.protocolVersion === PROTOCOL_VERSION) return agent;
-  const theirs = JSON.stringify(agent.protocolVersion) ?? 'none';
+  const theirs = jsonText(agent.protocolVersion) || 'none';
   throw protocolError(`the agent speaks version ${theirs.slice(0, 100)} of the protocol and not version ${PROTOCOL_VERSION}`);
 }
 

@@ -94,3 +94,12 @@ describe('a request', () => {
     expect(answerTo(ASKED_COMMAND.method, ASKED_COMMAND.params, context(ASKS)).notice).toBe('');
   });
 });
+
+it.each([
+  ['execCommandApproval', 'command'],
+  ['item/tool/requestUserInput', 'questions'],
+])('%s is answered also where its %s are nested without end', (method, field) => {
+  const nested: unknown = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000));
+  const params = { [field]: field === 'questions' ? [{ question: nested }] : nested };
+  expect(answerTo(method, params, context())).toHaveProperty('reply');
+});

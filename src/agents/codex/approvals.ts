@@ -1,4 +1,5 @@
 import { JsonRpcError, RPC_CODES } from '../../lib/json-rpc/index.ts';
+import { jsonText, textOf } from '../shared/json.ts';
 import type { Options } from './options.ts';
 
 /** How a request of Codex is answered. */
@@ -81,7 +82,7 @@ function elicitation(params: Params, context: ApprovalContext): ApprovalAnswer {
 /** A question that does not hold the agent up may stay without an answer. */
 function userInput({ questions, isBlocking }: Params): ApprovalAnswer {
   const question = (Array.isArray(questions) ? questions : [])
-    .map((entry) => (isRecord(entry) ? String(entry['question']) : ''))
+    .map((entry) => (isRecord(entry) ? textOf(entry['question']) : ''))
     .join(' ');
   const reply = new JsonRpcError(RPC_CODES.serverError, 'nobody is there to answer');
   if (isBlocking === false) return { reply, notice: `left a question without an answer: ${question}` };
@@ -91,7 +92,7 @@ function userInput({ questions, isBlocking }: Params): ApprovalAnswer {
 const MAX_QUOTE = 500;
 
 function quoted(value: unknown): string {
-  return (typeof value === 'string' ? value : JSON.stringify(value ?? '')).slice(0, MAX_QUOTE);
+  return (typeof value === 'string' ? value : jsonText(value ?? '')).slice(0, MAX_QUOTE);
 }
 
 function isRecord(value: unknown): value is Params {

@@ -355,6 +355,18 @@ describe('tool calls', () => {
     expect(events).toEqual([{ type: 'tool_started', toolId: 'a', name: 'n', input: shown }]);
   });
 
+  it.each([
+    ['lists', '['.repeat(200_000) + ']'.repeat(200_000)],
+    ['objects', `${'{"content":'.repeat(200_000)}1${'}'.repeat(200_000)}`],
+  ])('survive %s that are nested without end', (_name, text) => {
+    const { stream, events } = streamOf();
+    const nested: unknown = JSON.parse(text);
+    stream.toolStarted({ id: 'a', name: 'n', input: nested });
+    stream.toolEnded({ id: 'a', ok: true, output: nested });
+    expect(events[0]).toMatchObject({ type: 'tool_started', input: '(nested too deep to be shown)' });
+    expect(events[1]).toMatchObject({ type: 'tool_ended', ok: true });
+  });
+
   it('show the last lines of a long result, without control characters', () => {
     const { stream, events } = streamOf();
     stream.toolStarted({ id: 'a', name: 'n' });

@@ -10,6 +10,15 @@ export function jsonOf(text: string): unknown {
   }
 }
 
+/** A value of a message as JSON. It can be read nested deeper than it can be written again. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '(nested too deep to be shown)';
+  }
+}
+
 export function objectOf(value: unknown): Raw | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Raw) : null;
 }

@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Mask } from '../../lib/http/index.ts';
 import { copyOf } from '../../lib/short-text.ts';
 import { isBlank } from './blank.ts';
+import { jsonText } from './json.ts';
 
 /** The bounds that `AgentEvent` promises. */
 const LONGEST_INPUT = 500;
@@ -60,7 +61,7 @@ function maskedEnd(text: string, length: number, mask: Mask): string {
 
 function tellingPart(input: unknown): string {
   if (typeof input === 'string') return input;
-  if (Array.isArray(input)) return input.every((part) => typeof part === 'string') ? input.join(' ') : JSON.stringify(input);
+  if (Array.isArray(input)) return input.every((part) => typeof part === 'string') ? input.join(' ') : jsonText(input);
   if (typeof input !== 'object' || input === null) return '';
   const fields = input as Readonly<Record<string, unknown>>;
   for (const name of TELLING) {
@@ -68,20 +69,24 @@ function tellingPart(input: unknown): string {
     if (typeof value === 'string' && value.trim() !== '') return value;
     if (Array.isArray(value) && value.length > 0) return tellingPart(value);
   }
-  return Object.keys(fields).length === 0 ? '' : JSON.stringify(fields);
+  return Object.keys(fields).length === 0 ? '' : jsonText(fields);
 }
 
+/** No result has its text further in. */
+const MOST_LEVELS = 100;
+
 /** The text in a result: a string, a list of parts with a text, or an object with one. */
-function textIn(output: unknown): string {
+function textIn(output: unknown, levels = MOST_LEVELS): string {
   if (typeof output === 'string') return output;
+  if (levels === 0) return '';
   if (Array.isArray(output))
     return output
-      .map(textIn)
+      .map((part) => textIn(part, levels - 1))
       .filter((text) => text !== '')
       .join('\n');
   if (typeof output !== 'object' || output === null) return '';
   const { text, content, output: inner, stdout, message } = output as Readonly<Record<string, unknown>>;
-  return textIn(text ?? content ?? inner ?? stdout ?? message ?? '');
+  return textIn(text ?? content ?? inner ?? stdout ?? message ?? '', levels - 1);
 }
 
 function wholeStart(text: string, length: number): string {
