@@ -52,22 +52,26 @@ const FOREIGN: readonly ((key: string, value: string) => boolean)[] = [
   (key, value) => key === 'core.repositoryformatversion' && !/^[01]$/.test(value),
 ];
 
+/** Each is taken out by a command of its own: a file with more of them is begun anew. */
+const MOST_FOREIGN = 10;
+
 /** Agents change the settings of the repository that their worktrees share by a plain `git config`: what is left there holds for all others. */
 async function settleShared(repository: Repository, folder: string, signal: AbortSignal): Promise<void> {
   const { shared, url } = repository;
   const file = path.join(shared, 'config');
   const told = await repository.local(folder, ['config', '--file', file, '--null', '--list'], signal);
-  const isReadable = told.code === 0;
-  const entries = isReadable ? entriesOf(told.stdout) : [];
-  const foreign = new Set(entries.filter(([key, value]) => FOREIGN.some((is) => is(key, value))).map(([key]) => key));
+  const found = told.code === 0 ? entriesOf(told.stdout) : [];
+  const foreign = new Set(found.filter(([key, value]) => FOREIGN.some((is) => is(key, value))).map(([key]) => key));
+  const isKept = told.code === 0 && foreign.size <= MOST_FOREIGN;
+  const entries = isKept ? found : [];
   const edit = (...args: readonly string[]) => mustPass(repository, folder, ['config', '--file', file, ...args], signal);
-  if (!isReadable) await removePlace(file);
-  for (const key of foreign) await edit('--unset-all', key);
-  if (!isReadable || foreign.size > 0) await init(repository, folder, shared, signal);
+  if (isKept) for (const key of foreign) await edit('--unset-all', key);
+  else await removePlace(file);
+  if (!isKept || foreign.size > 0) await init(repository, folder, shared, signal);
   const wanted = { 'remote.origin.url': url, 'remote.origin.fetch': '+refs/heads/*:refs/remotes/origin/*', 'gc.auto': '0' };
   for (const [key, value] of Object.entries(wanted)) {
-    const found = entries.filter(([name]) => name === key);
-    if (found.length !== 1 || found[0]?.[1] !== value) await edit('--replace-all', key, value);
+    const set = entries.filter(([name]) => name === key);
+    if (set.length !== 1 || set[0]?.[1] !== value) await edit('--replace-all', key, value);
   }
 }
 

@@ -200,6 +200,20 @@ describe('what an agent puts into the repository of the worktrees', () => {
     expect(git(remote, 'log', '--format=%s', other.branch)).toBe('work\nfirst');
   });
 
+  it('is taken out with few commands, however many settings it is', async () => {
+    const file = path.join(repository.shared, 'config');
+    const sections = Array.from({ length: 300 }, (_none, at) => `[includeIf "gitdir:/${at}/"]\n\tpath = /nowhere\n`);
+    writeFileSync(file, readFileSync(file, 'utf8') + sections.join(''));
+    let commands = 0;
+    const settings = { url: remote, folder: path.join(home, 'own'), token: null, baseBranch: null, timeoutMs: 20_000 };
+    const processes = { started: () => void (commands += 1), ended: () => {} };
+    await createRepository(settings, { env: process.env, processes }).mend(never);
+    expect(commands).toBeLessThan(20);
+    expect(readFileSync(file, 'utf8')).not.toContain('includeIf');
+    writeFileSync(path.join(worktree.path, 'a.txt'), 'work');
+    expect(await publish(repository, worktree, 'work', never)).not.toBeNull();
+  });
+
   it('has no commit stand for another in the worktree that is made next', async () => {
     writeFileSync(path.join(worktree.path, 'evil.txt'), 'by the other agent');
     git(worktree.path, 'add', '--all');
