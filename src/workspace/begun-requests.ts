@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { TrackerError } from '../domain/model/errors.ts';
 import { pushedCommit, type Repository } from '../git/index.ts';
+import { makeDirectoriesNow } from '../lib/make-directories.ts';
 import { readShortFile, replaceShortFile } from '../lib/short-file.ts';
 import type { OpenRequest, OverRequest, RepoKey, RequestOpener } from '../ports/scm.ts';
 
@@ -39,7 +40,7 @@ export function createBegunRequests({ repository, opener, project }: Parts): Beg
   const fileOf = (branch: string): string => path.join(folder, encodeURIComponent(branch));
   const forget = (branch: string): void => rmSync(fileOf(branch), { force: true });
   const put = (branch: string, { number, url }: OpenRequest, isSettled: boolean): void => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeDirectoriesNow(folder, 0o700);
     replaceShortFile(fileOf(branch), JSON.stringify({ number, url, isSettled }));
   };
   return {

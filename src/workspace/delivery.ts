@@ -220,9 +220,7 @@ function isPassing(error: unknown): boolean {
 }
 
 function deliveryErrorOf(error: unknown): unknown {
-  if (error instanceof GitRefusal) {
-    return new DeliveryError('push', error.detail, { retryable: error.retryable, cause: error });
-  }
+  if (error instanceof GitRefusal) return new DeliveryError('push', error.detail, { retryable: error.retryable, cause: error });
   if (error instanceof TrackerError) {
     return new DeliveryError('merge request', error.message, { retryable: isPassing(error), cause: error });
   }
