@@ -8,10 +8,7 @@ const SESSIONS = 300;
 /** From the end of one session to the start of the next, with one slot and the longest interval between polls. */
 export async function slotRows(): Promise<Row[]> {
   const remote = await buildGithub(SESSIONS);
-  const rows = [
-    await slotRow('file', {}, {}),
-    await slotRow('repoissues', { tracker: remote.tracker }, remote.env),
-  ];
+  const rows = [await slotRow('file', {}, {}), await slotRow('repoissues', { tracker: remote.tracker }, remote.env)];
   await remote.close();
   return rows;
 }
