@@ -87,8 +87,8 @@ export const FAULTS: readonly Sentence[] = [
 
 export const SECURITY: readonly Sentence[] = [
   ...rows('src/workspace/containment.test.ts', {
-    'path traversal': 'reads no path outside of the root',
-    'symlinks swapped between check and use': 'reads nothing through links that are swapped in between the look and the read',
+    'path traversal': 'reads no path outside of the root, and none of its own folders there',
+    'symlinks swapped between check and use': 'reads nothing from elsewhere when, between the look and the read,',
     'links in the place of a workspace': 'refuses a workspace that is a link, for every use',
     'identifiers of every shape': 'keeps every identifier right under the root, to the disk and back',
   }),
