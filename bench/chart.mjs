@@ -1,4 +1,4 @@
-const [LEFT, WIDTH, HEIGHT, TOP] = [470, 420, 22, 30];
+const [LEFT, WIDTH, HEIGHT, TOP] = [520, 420, 22, 30];
 
 /** Each row that has a floor as a bar of its ratio, with its goal as a mark. */
 export function chartOf(all) {
@@ -21,7 +21,7 @@ function linesOf({ row, ratio, goal, ok }, y, scale) {
   return [
     `<text x="${LEFT - 8}" y="${y + 15}" text-anchor="end">${escape(row)}</text>`,
     `<rect x="${LEFT}" y="${y + 4}" width="${scale(ratio).toFixed(1)}" height="14" fill="${ok ? '#3b7dd8' : '#d8683b'}"/>`,
-    `<line x1="${mark}" x2="${mark}" y1="${y + 1}" y2="${y + 21}" stroke="#222" stroke-width="2"/>`,
+    ...(goal === '' ? [] : [`<line x1="${mark}" x2="${mark}" y1="${y + 1}" y2="${y + 21}" stroke="#222" stroke-width="2"/>`]),
     `<text x="${(LEFT + scale(Math.max(ratio, limitOf(goal))) + 6).toFixed(1)}" y="${y + 15}">${ratio.toFixed(2)} x</text>`,
   ];
 }

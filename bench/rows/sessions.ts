@@ -15,7 +15,7 @@ export async function sessionRows(): Promise<Row[]> {
   const folder = await besideBare(replacingFiles, () => onFolder(MANY));
   const remote = await besideBare(writingNothing, () => onRemote(MANY));
   const what = `${count(MANY)} mock sessions, ${AT_ONCE} at once`;
-  const grouped = `${what}, beside ${AT_ONCE} that share each commit and sync`;
+  const grouped = `${what}, beside shared commits`;
   return [
     timesFloor(`${what}, one JSON file`, 's', file.seconds, file.bare, 3),
     timesFloor(`${what}, a folder of Markdown`, 's', folder.seconds, folder.bare, 3),
@@ -30,8 +30,8 @@ export async function sessionRows(): Promise<Row[]> {
 const SIZES = [200, 2_000, 20_000];
 /** Sessions of another list before those that count, at every size alike: code that runs for the first time is compiled. */
 const WARM = 2_000;
-/** Issues after those that count, so that no slot stays empty meanwhile: an end without starts is cheaper. */
-const AFTER = AT_ONCE;
+/** Issues of the list before and after those that count: at both ends of the figure all slots are taken. */
+const BESIDE = AT_ONCE;
 /** The sizes take turns: what else the machine does falls on all alike. */
 const TURNS = 3;
 
@@ -44,7 +44,7 @@ export async function growthRows(): Promise<Row[]> {
     const outcome = await onFreshList(size, root);
     taken.push(outcome.cpuMs);
     failures += outcome.failures;
-    sessions += WARM + size;
+    sessions += WARM + BESIDE + size;
   }
   const costs = new Map([...times].map(([size, taken]) => [size, median(taken)]));
   return [
@@ -60,10 +60,11 @@ async function onFreshList(size: number, root: string): Promise<Outcome> {
   const directory = await makeFolder(files, root);
   const daemon = await launch(directory);
   await daemon.until('releasing claim', WARM);
-  writeFileSync(path.join(directory, 'issues.json'), list(WARM, size + AFTER));
-  const [begin, cpu] = [performance.now(), processorMs(daemon.pid)];
+  writeFileSync(path.join(directory, 'issues.json'), list(WARM, BESIDE + size + BESIDE));
   await fetch(`${daemon.url}/api/v1/refresh`, { method: 'POST' });
-  await daemon.until('releasing claim', WARM + size);
+  await daemon.until('releasing claim', WARM + BESIDE);
+  const [begin, cpu] = [performance.now(), processorMs(daemon.pid)];
+  await daemon.until('releasing claim', WARM + BESIDE + size);
   const outcome = outcomeOf(daemon, size, { begin, cpu });
   await daemon.stop();
   return outcome;
