@@ -75,6 +75,21 @@ describe('masking', () => {
     expect(processorMs(() => mask(text))).toBeLessThan(500);
   });
 
+  it('looks in a moment through a row of backslashes inside of what may be a secret', () => {
+    const mask = createMask(['pa\\ss"w/1', 'pa\\\\ss']);
+    expect(processorMs(() => mask(`pa${'\\'.repeat(250_000)}x`))).toBeLessThan(500);
+  });
+
+  it.each([
+    ['as it is', String.raw`a\b\c`],
+    ['in JSON', String.raw`a\\b\c`],
+    ['percent-encoded', 'a%5C%5Cb%5cc'],
+    ['for HTML', 'a&#92;&#x5c;b&bsol;c'],
+    ['by number', String.raw`a\u005c\u005cb\u005cc`],
+  ])('replaces a secret with backslashes inside %s', (_, form) => {
+    expect(maskSecrets(`x ${form} y`, [String.raw`a\\b\c`.replaceAll('\\\\', '\\')])).toBe('x [redacted] y');
+  });
+
   it('replaces a secret that begins with backslashes, or has nothing else', () => {
     expect(maskSecrets('a\\\\\\\\b', ['\\\\\\\\'])).toBe('a[redacted]b');
     expect(maskSecrets('a \\\\\\sec\\ret b', ['\\\\sec\\ret'])).not.toContain('sec');

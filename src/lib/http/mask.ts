@@ -131,11 +131,18 @@ const NAMED: Readonly<Record<string, string>> = {
 /** The secret with any of its characters escaped in any way: for URLs (once or more), HTML, JSON and shells. */
 function escapedPattern(secret: string): readonly RegExp[] {
   // Backslashes in front of all are left out: each of a long row of them would be taken for the beginning, up to the end of the row.
-  const [first, ...rest] = secret.replace(/^\\+/, '');
-  if (first === undefined) return [];
-  const ways = [anyEscapeOf(first, ''), ...rest.map((character) => anyEscapeOf(character, MORE_SLASHES))];
+  const characters = Array.from(secret.replace(/^\\+/, '').replaceAll(/\\+/g, '\\'));
+  if (characters.length === 0) return [];
+  const ways = characters.map((character, at) => {
+    if (character === '\\') return BACKSLASHES;
+    // Only one part of the pattern may take a row of them: two would share it out in every way there is.
+    return anyEscapeOf(character, at === 0 || characters[at - 1] === '\\' ? '' : MORE_SLASHES);
+  });
   return [new RegExp(ways.join(''), 'gi')];
 }
+
+/** One or more, escaped in any way. */
+const BACKSLASHES = String.raw`(?:\\(?:u005c)?|%(?:25)*5c|&(?:amp;)*(?:#0*92|#x0*5c|bsol);)+`;
 
 /** What is escaped more than once has more than one. */
 const MORE_SLASHES = '\\\\*';
