@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writ
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { commit, git } from '../../test/support/git/person.ts';
+import { commit, git, makeRemote } from '../../test/support/git/person.ts';
 import { createRepository, createWorktree, publish, updateWorktree, type Repository } from './index.ts';
 import type { Worktree } from './worktree.ts';
 
@@ -14,11 +14,7 @@ let repository: Repository;
 
 beforeEach(() => {
   home = mkdtempSync(path.join(tmpdir(), 'foray-branch-'));
-  remote = path.join(home, 'shop.git');
-  git(home, 'init', '--quiet', '--bare', '--initial-branch=trunk', remote);
-  git(home, 'clone', '--quiet', remote, 'seed');
-  commit(seed(), 'README.md', 'hello', 'first');
-  git(seed(), 'push', '--quiet', 'origin', 'HEAD:trunk');
+  remote = makeRemote(home);
   repository = repositoryWith();
 });
 

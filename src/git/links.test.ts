@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { git } from '../../test/support/git/person.ts';
+import { makeRemote } from '../../test/support/git/person.ts';
 import { createRepository, createWorktree, publish, type Repository } from './index.ts';
 import type { Worktree } from './worktree.ts';
 
@@ -26,14 +26,7 @@ let worktree: Worktree;
 
 beforeEach(async () => {
   home = mkdtempSync(path.join(tmpdir(), 'foray-links-'));
-  const remote = path.join(home, 'shop.git');
-  git(home, 'init', '--quiet', '--bare', '--initial-branch=trunk', remote);
-  const seed = path.join(home, 'seed');
-  git(home, 'clone', '--quiet', remote, seed);
-  writeFileSync(path.join(seed, 'README.md'), 'hello');
-  git(seed, 'add', '--all');
-  git(seed, 'commit', '--quiet', '-m', 'first');
-  git(seed, 'push', '--quiet', 'origin', 'HEAD:trunk');
+  const remote = makeRemote(home);
   const settings = { url: remote, folder: path.join(home, 'own'), token: null, baseBranch: null, timeoutMs: 20_000 };
   repository = createRepository(settings, { env: process.env, processes: { started: () => {}, ended: () => {} } });
   worktree = worktreeOf('T-1');

@@ -15,3 +15,14 @@ export function commit(cwd: string, file: string, text: string | Buffer, message
   git(cwd, 'commit', '--quiet', '-m', message);
   return git(cwd, 'rev-parse', 'HEAD');
 }
+
+/** A repository `shop.git` in this folder with one commit on `trunk`, and the clone `seed` that it was pushed from. */
+export function makeRemote(home: string): string {
+  const remote = path.join(home, 'shop.git');
+  const seed = path.join(home, 'seed');
+  git(home, 'init', '--quiet', '--bare', '--initial-branch=trunk', remote);
+  git(home, 'clone', '--quiet', remote, seed);
+  commit(seed, 'README.md', 'hello', 'first');
+  git(seed, 'push', '--quiet', 'origin', 'HEAD:trunk');
+  return remote;
+}
