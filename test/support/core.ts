@@ -21,6 +21,7 @@ export interface Player {
   /** A person asks for something; gives the answer. */
   operator(request: OperatorRequest, hasRuns?: boolean): OperatorAnswer;
   after(ms: number): void;
+  /** A poll, with the answers for those that it reads by themselves because they were worked on before. */
   poll(candidates: readonly Issue[], states?: Readonly<Record<string, string>>): void;
   exit(issueId: string, exit?: Partial<RunExit>): void;
   /** Effects of one sort that the last event asked for. */
@@ -29,6 +30,14 @@ export interface Player {
   /** The same of all events so far. */
   everAsked<Do extends Effect['do']>(name: Do): readonly Extract<Effect, { do: Do }>[];
   everTold(name: NoticeName): readonly Notice[];
+}
+
+/** What it comes to is added to what the event before asked for. */
+function answerRead(player: Player, issue: Issue): void {
+  const { effects, writes } = player;
+  player.send({ type: 'candidate-read', issueId: issue.id, issue: { ok: true, value: issue } });
+  player.effects = [...effects, ...player.effects];
+  player.writes = [...writes, ...player.writes];
 }
 
 export function createPlayer(settings: Settings = settingsWith(), durable: Durable = NOTHING_DURABLE): Player {
@@ -69,6 +78,7 @@ export function createPlayer(settings: Settings = settingsWith(), durable: Durab
         spent: candidates.flatMap(({ id }) => stored.get(id) ?? []),
       };
       player.send(event);
+      for (const issue of candidates) if (player.state.holds.get(issue.id)?.reason === 'read_again') answerRead(player, issue);
     },
     exit(issueId, exit = {}) {
       const runId = player.state.live.get(issueId)?.runId ?? 'none';

@@ -76,6 +76,7 @@ const REMEDIES = {
   not_approved: 'set the label of tracker.approval_label on it, once somebody has read it',
   changed_after_approval: 'read it again, then take the label of tracker.approval_label off and set it anew',
   approval_not_read: 'wait: it is read whole before it starts',
+  read_again: 'wait: it is read by itself before it starts again',
   blocked_by: 'finish what blocks it, or remove the link',
   blockers_unresolved:
     'let the account of tracker.api_key read what blocks the issue; in a file write blocked_by as a list; on Linear keep its labels and its relations to 25 each',
@@ -126,6 +127,7 @@ const BY_SERVICE: ReadonlySet<Reason> = new Set([
   'ending_elsewhere',
   'agent_paused',
   'approval_not_read',
+  'read_again',
   'blockers_not_read',
   'no_global_slot',
   'no_state_slot',

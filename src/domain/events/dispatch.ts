@@ -7,9 +7,9 @@ import { refOf, type Issue } from '../model/issue.ts';
 import { CANDIDATES_PER_SLICE, type DispatchStage, type PollInFlight } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { listOf, mapOfList } from '../model/versioned-map.ts';
-import { isBudget } from '../rules/budget.ts';
+import { isBudget, spentOn } from '../rules/budget.ts';
 import { holdOf } from '../rules/dispatch-filters.ts';
-import { isSlotTaken } from '../rules/slots.ts';
+import { globalSlots, isSlotTaken } from '../rules/slots.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { lanesOf } from './fill-slots.ts';
 import { TOLD_EACH, noteHold } from './note-hold.ts';
@@ -54,7 +54,7 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
     noteApproval(draft, issue);
     if (firstSights.length < FIRST_SIGHTS_PER_POLL && isFirstSight(draft.state, issue)) firstSights.push(refOf(issue));
     const blockers = read.get(issue.id);
-    const found = holdOf(draft, issue, blockers);
+    const found = holdOf(draft, issue, blockers) ?? holdUntilRead(draft, issue, counts.read_again);
     if (found === null) {
       startRun(draft, refOf(issue), FIRST_START);
       dispatched += 1;
@@ -84,6 +84,21 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
   enter(draft, next);
   ask(draft, { do: 'go-on' });
 }
+
+/**
+ * A search may lag and still list what was handed off a moment ago: one that was worked on before is read by itself, which its run
+ * needs anyway. Its slot is kept for it.
+ */
+function holdUntilRead(draft: Draft, issue: Issue, readBefore = 0): HoldVerdict | null {
+  const { state } = draft;
+  if (globalSlots(state) <= readBefore) return SLOT_KEPT;
+  if (spentOn(state, issue.id).sessions === 0) return null;
+  ask(draft, { do: 'read-candidate', issue: refOf(issue) });
+  return READ_AGAIN;
+}
+
+export const SLOT_KEPT: HoldVerdict = { reason: 'no_global_slot', detail: 'an issue that is being read has the free slot' };
+const READ_AGAIN: HoldVerdict = { reason: 'read_again', detail: 'it was worked on before, and is read before it starts again' };
 
 /** Blockers are read in turn: what the last reading told of them holds until the next one. */
 function untilReadAgain(found: HoldVerdict, before: Hold | undefined): HoldVerdict {

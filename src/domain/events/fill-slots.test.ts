@@ -383,3 +383,59 @@ describe('a due retry that is being read', () => {
     expect([...play.state.live.keys()]).toEqual(['2']);
   });
 });
+
+describe('an issue that was worked on before', () => {
+  const handedOff = (): Player => {
+    const play = player(1);
+    play.poll([issueWith({ id: '1' })]);
+    handOffAll(play, '1');
+    return play;
+  };
+  const listedStill = {
+    ok: true,
+    value: [issueWith({ id: '1' }), issueWith({ id: '2', createdAt: '2027-01-01T00:00:00Z' })],
+  } as const;
+
+  function pollThatLags(play: Player): void {
+    play.now = play.state.poll.nextAt;
+    play.send({ type: 'clock' });
+    play.send({ type: 'poll-answered', candidates: listedStill, states: { ok: true, value: new Map() }, preflightProblem: null });
+  }
+
+  it('is not taken up again from a list that lags behind its handoff', () => {
+    const play = handedOff();
+    pollThatLags(play);
+    expect(play.asked('start-run')).toEqual([]);
+    expect(play.state.holds.get('1')).toMatchObject({ reason: 'read_again' });
+    answerReads(play, (id) => issueWith({ id, state: 'review' }));
+    expect([play.state.live.has('1'), play.state.holds.has('1')]).toEqual([false, false]);
+    expect(play.told('issue:candidate:held')).toEqual([]);
+    answerReads(play, (id) => issueWith({ id }));
+    expect([...play.state.live.keys()]).toEqual(['2']);
+    expect(play.state.spent.get('1')?.sessions ?? 1).toBe(1);
+  });
+
+  it('keeps its place before those that come after it, and runs as it was read', () => {
+    const play = handedOff();
+    pollThatLags(play);
+    expect(play.state.holds.get('2')).toMatchObject({
+      reason: 'no_global_slot',
+      detail: 'an issue that is being read has the free slot',
+    });
+    answerReads(play, (id) => issueWith({ id, description: 'handed back' }));
+    expect(play.asked('start-run').map(({ plan }) => [plan.issue.id, plan.issueAsRead?.description])).toEqual([
+      ['1', 'handed back'],
+    ]);
+  });
+
+  it('tells why it does not start when it cannot be read', () => {
+    const play = handedOff();
+    pollThatLags(play);
+    play.send({
+      type: 'candidate-read',
+      issueId: '1',
+      issue: { ok: false, fault: { ...fault, message: 'the tracker said 502' } },
+    });
+    expect(play.state.holds.get('1')?.detail).toContain('tried again at the next poll: the tracker said 502');
+  });
+});

@@ -95,8 +95,7 @@ function inReadingOrder({ settings, poll }: State, held: readonly Hold[], now: n
 /** The candidate as the tracker has it now: every filter is applied again. */
 export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'>): void {
   if (!settleRead(draft, 'read-candidate', event.issueId) || draft.state.lifecycle === 'draining') return;
-  // One that somebody closed is no candidate, whatever its label says.
-  const issue = event.issue.ok && !event.issue.value?.isClosed ? event.issue.value : null;
+  const issue = event.issue.ok && event.issue.value && isCandidate(draft, event.issue.value) ? event.issue.value : null;
   if (issue !== null) noteApproval(draft, issue);
   if (issue !== null && startIfFree(draft, issue)) return;
   if (!event.issue.ok) tellUnread(draft, event.issueId, event.issue.fault);
@@ -111,11 +110,16 @@ export function onCandidateRead(draft: Draft, event: EventNamed<'candidate-read'
   });
 }
 
-/** One that waits to be read whole says why it could not be. */
+/** What somebody moved meanwhile is none any more, and what somebody closed, whatever its label says. */
+function isCandidate(draft: Draft, issue: Issue): boolean {
+  return !issue.isClosed && cheapHold(draft, issue)?.reason !== 'not_active';
+}
+
+/** One that waits to be read says why it could not be. */
 function tellUnread(draft: Draft, issueId: string, { message }: Fault): void {
   const hold = draft.state.holds.get(issueId);
-  if (hold?.reason !== 'approval_not_read') return;
-  const detail = `it could not be read whole, which is tried again at the next poll: ${message}`;
+  if (hold?.reason !== 'approval_not_read' && hold?.reason !== 'read_again') return;
+  const detail = `it could not be read, which is tried again at the next poll: ${message}`;
   change(draft, { holds: withEntry(draft.state.holds, issueId, { ...hold, detail }) });
 }
 

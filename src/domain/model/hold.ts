@@ -29,6 +29,7 @@ export const HOLDS = {
   not_approved: { isPassing: false, means: 'it does not carry tracker.approval_label' },
   changed_after_approval: { isPassing: false, means: 'its text changed after tracker.approval_label was set' },
   approval_not_read: { isPassing: true, means: 'it waits to be read whole before it starts, as approval asks' },
+  read_again: { isPassing: true, means: 'it was worked on before, and is read by itself before it starts again' },
   blocked_by: { isPassing: false, means: 'another issue blocks it' },
   blockers_unresolved: { isPassing: false, means: 'its blockers could not be read' },
   blockers_not_read: { isPassing: true, means: 'its blockers wait to be read' },

@@ -7,6 +7,7 @@ export const UNTIL_READ: ReadonlySet<HoldReason> = new Set([
   'not_approved',
   'approval_not_read',
   'changed_after_approval',
+  'read_again',
   'blocked_by',
   'blockers_unresolved',
 ]);
