@@ -6,15 +6,15 @@ import { stateIn, type IssueRef } from './model/issue.ts';
 import type { Notices, NoticeName } from './model/notice.ts';
 import type { Told } from './model/notification.ts';
 import type { OperatorAnswer, OperatorPause } from './model/operator.ts';
-import type { Run, Spent } from './model/run.ts';
+import type { Run, RunEvent, Spent } from './model/run.ts';
 import type { PollState } from './model/poll.ts';
 import type { Live, State, Totals } from './model/state.ts';
 import { withEntry, withoutEntry } from './model/versioned-map.ts';
 import type { Watch } from './model/watch.ts';
 
 /**
- * One decision in the making. Durable parts are changed only by the functions here, each of which records the write
- * beside the change: so memory and store cannot drift apart.
+ * One decision in the making. Durable parts are changed only by the functions here and in draft-workspaces.ts, each of
+ * which records the write beside the change: so memory and store cannot drift apart.
  */
 export interface Draft {
   state: State;
@@ -128,6 +128,15 @@ export function putSpent(draft: Draft, spent: Spent): void {
 
 export function putRun(draft: Draft, run: Run): void {
   draft.writes.push({ write: 'run', run });
+}
+
+export function putRunEvents(draft: Draft, events: readonly RunEvent[], maxBytes: number): void {
+  if (events.length > 0) draft.writes.push({ write: 'run-events', events, maxBytes });
+}
+
+/** Of the runs that the last daemon left, none goes on. */
+export function interruptRuns(draft: Draft): void {
+  draft.writes.push({ write: 'interrupt-runs', at: draft.now });
 }
 
 /** Queues a comment or label for the tracker. The id is derived, so that deciding twice queues once. */

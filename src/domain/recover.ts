@@ -1,4 +1,4 @@
-import { change, closeDraft, openDraft, putClaim, putWaiting, type Draft } from './draft.ts';
+import { change, closeDraft, interruptRuns, openDraft, putClaim, putWaiting, type Draft } from './draft.ts';
 import {
   earliestDue,
   holdsSlot,
@@ -47,7 +47,7 @@ export function recover(
   const rested = rebuilt(settings, durable, instance, now, endingElsewhere);
   const draft = openDraft(rested, now);
   const error = delayMs > 0 ? NEW_LEADER_ERROR : RESTART_ERROR;
-  draft.writes.push({ write: 'interrupt-runs', at: now });
+  interruptRuns(draft);
   for (const claim of draft.state.claims.values()) {
     if (claim.phase === 'running') requeue(draft, claim.issue.id, { delayMs, error });
     else retarget(draft, claim);

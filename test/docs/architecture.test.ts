@@ -35,6 +35,11 @@ describe('ARCHITECTURE.md', () => {
     expect(inSource.filter((file) => !known.has(file) && !folders.has(file.replace(/\/$/, '')))).toEqual([]);
   });
 
+  it('a write is recorded by the functions of the draft alone', () => {
+    const writing = sources.filter(({ file, text }) => file.startsWith('src/domain/') && /\bwrites\.push\(/.test(text));
+    expect(writing.map(({ file }) => file).toSorted()).toEqual(['src/domain/draft-workspaces.ts', 'src/domain/draft.ts']);
+  });
+
   const NAMES = PROVIDERS.flatMap(({ kind, aliases }) => [kind, ...aliases]);
   // `file` is an everyday word.
   it.each(NAMES.filter((name) => name !== 'file'))('a tracker is its folder and a line of the registry: %s', (name) => {

@@ -1,6 +1,7 @@
 import { ask, settle } from '../asked.ts';
 import { announce, changePoll, dropWatch, forgetHold, type Draft } from '../draft.ts';
-import { dropWorkspace, removeWorkspaceOf, workspacesOf } from '../workspace-records.ts';
+import { dropWorkspace } from '../draft-workspaces.ts';
+import { removeWorkspaceOf, workspacesOf } from '../workspace-records.ts';
 import type { Event } from '../model/event.ts';
 import { stateIn, type IssueRef } from '../model/issue.ts';
 import type { WorkspaceRecord } from '../model/claim.ts';

@@ -12,8 +12,8 @@ import {
 } from '../rules/budget.ts';
 import { soundEvent } from '../rules/sound-event.ts';
 import { toolTime } from '../rules/tool-time.ts';
-import { announce, changeTotals, putClaim, putLive, putRun, putSpent, type Draft } from '../draft.ts';
-import { putWorkspace } from '../workspace-records.ts';
+import { announce, changeTotals, putClaim, putLive, putRun, putRunEvents, putSpent, type Draft } from '../draft.ts';
+import { putWorkspace } from '../draft-workspaces.ts';
 import type { Event } from '../model/event.ts';
 import { refIn } from '../model/issue.ts';
 import { stopRun } from './on-issue-states.ts';
@@ -98,8 +98,7 @@ function saveFigures(draft: Draft, live: Live): boolean {
 }
 
 export function saveEvents(draft: Draft, { unsavedEvents }: Live): void {
-  const { maxRecordedBytes: maxBytes } = draft.state.settings.agent;
-  if (unsavedEvents.length > 0) draft.writes.push({ write: 'run-events', events: unsavedEvents, maxBytes });
+  putRunEvents(draft, unsavedEvents, draft.state.settings.agent.maxRecordedBytes);
 }
 
 function onAgentEvent(draft: Draft, live: Live, event: AgentEvent): void {
