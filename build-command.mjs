@@ -53,7 +53,7 @@ const libraryBeside = {
     pluginBuild.onResolve({ filter: /^@photostructure\/sqlite$/ }, () => ({ path: library }));
     pluginBuild.onResolve({ filter: /^node-gyp-build$/ }, () => ({ path: 'beside', namespace: 'library-beside' }));
     pluginBuild.onLoad({ filter: /.*/, namespace: 'library-beside' }, () => ({
-      contents: "export { loadLibrary as default } from './src/lib/library-beside.ts';",
+      contents: "export { loadLibrary as default } from './src/store/sqlite/load-binary.ts';",
       resolveDir: absWorkingDir,
     }));
   },

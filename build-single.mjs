@@ -20,7 +20,7 @@ const libraryInside = {
   setup(pluginBuild) {
     pluginBuild.onResolve({ filter: /^node-gyp-build$/ }, () => ({ path: 'inside', namespace: 'library-inside' }));
     pluginBuild.onLoad({ filter: /.*/, namespace: 'library-inside' }, () => ({
-      contents: "export { loadLibrary as default } from './src/lib/inside-library.ts';",
+      contents: "export { loadLibrary as default } from './src/store/sqlite/load-embedded-binary.ts';",
       resolveDir: path.resolve('.'),
     }));
   },

@@ -19,7 +19,7 @@ export async function removePlace(place: string): Promise<void> {
 export function clearPlace(place: string): void {
   const stats = lstatSync(place, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) return rmSync(place, { force: true });
-  // No identifier of an issue has such a name, and none is too long for it.
+  // What stands beside it has no name with a plus, and one made of its own name could be too long.
   const beside = path.join(path.dirname(place), `+gone-${randomUUID()}`);
   renameSync(place, beside);
   void removeFolder(beside).catch(() => {});

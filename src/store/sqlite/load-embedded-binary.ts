@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import os from 'node:os';
 import path from 'node:path';
 import { getRawAsset } from 'node:sea';
-import { makeDirectoriesNow } from './make-directories.ts';
+import { makeDirectoriesNow } from '../../lib/make-directories.ts';
 
 /**
  * Loads the database library that the single-file command carries. The system loads libraries from files alone, so it is
