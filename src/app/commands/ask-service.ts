@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
 import type { OperatorRequest } from '../../domain/model/operator.ts';
-import { askThroughDatabase, type OperatorReply } from '../../store/sqlite/operator.ts';
+import type { CommandRequest } from '../../store/records/answer-alone.ts';
+import type { OperatorReply } from '../../store/records/await-answer.ts';
+import { askThroughDatabase } from '../../store/sqlite/operator.ts';
 import { StoreError } from '../../store/errors.ts';
 import { instanceFacts } from '../leader/leading.ts';
 import { databaseOf } from './read-records.ts';
@@ -19,7 +21,7 @@ export async function askService(loaded: LoadedWorkflow, request: OperatorReques
 }
 
 /** The same where several daemons share the database. */
-async function askShared(url: string, request: SharedRequest, workflowPath: string): Promise<OperatorReply> {
+async function askShared(url: string, request: CommandRequest, workflowPath: string): Promise<OperatorReply> {
   const { askThroughPostgres, migratePostgres, openPostgres, isUpToDate } = await import('../../store/postgres/index.ts');
   const db = await openPostgres(url);
   try {
@@ -37,12 +39,6 @@ async function askShared(url: string, request: SharedRequest, workflowPath: stri
 function nothingYet(address: string): StoreError {
   const remedy = 'check store.url; there is nothing to act on before the first start';
   return new StoreError({ path: address, kind: 'missing', what: 'has no records yet', remedy });
-}
-
-interface SharedRequest {
-  readonly configured: string | null;
-  readonly request: OperatorRequest;
-  readonly by: string;
 }
 
 function whoAsks(): string {

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import type { Store } from '../../ports/store.ts';
+import { lookForAnswer } from '../../store/records/await-answer.ts';
 
 /** How long the leader may take to answer; it looks for requests twice a second. */
 const ANSWER_WITHIN_MS = 10_000;
@@ -27,12 +27,10 @@ export interface AskLeaderDeps {
 export async function askLeader({ request, by, tracker }: AskedOfLeader, deps: AskLeaderDeps): Promise<OperatorAnswer> {
   const { store, over, withinMs = ANSWER_WITHIN_MS } = deps;
   const id = await store.addRequest(request, by, tracker);
-  for (const deadline = performance.now() + withinMs; performance.now() < deadline && !over.aborted;) {
-    // A database that is away for a moment is asked again.
-    const answer = await store.findAnswer(id).catch(() => null);
-    if (answer !== null) return answer;
-    await delay(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => {});
-  }
+  // A database that is away for a moment is asked again.
+  const find = () => store.findAnswer(id).catch(() => null);
+  const found = await lookForAnswer(find, { withinMs, lookEveryMs: LOOK_EVERY_MS, signal: over });
+  if (found !== null) return found;
   const message = over.aborted ? String(over.reason) : late(withinMs);
   return store.withdrawRequest(id).then(
     (answer) => answer ?? { outcome: 'refused', message },

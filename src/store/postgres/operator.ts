@@ -3,25 +3,20 @@ import { ASKING_WAITS_MS, LEADER_ANSWERS_MS, SESSIONS_OVER_MS } from '../../doma
 import type { OperatorAnswer } from '../../domain/model/operator.ts';
 import { isSameProcess } from '../../lib/process-identity.ts';
 import { StoreError } from '../errors.ts';
-import { answerAlone, nothingRuns, SeveralTrackers, type LoneRequest } from '../records/answer-alone.ts';
+import { answerAlone, nothingRuns, SeveralTrackers, type CommandRequest } from '../records/answer-alone.ts';
+import { waitForAnswer, type OperatorReply } from '../records/await-answer.ts';
 import { addRequest, findAnswer, withdrawRequest } from '../records/operator-requests.ts';
 import type { Postgres } from './connection.ts';
 import { readLeader, type InstanceFacts, type Leader } from './instances.ts';
 import { tryToLead } from './leadership.ts';
 
-/** How long a leader may take to answer; it looks for requests twice a second. */
-const ANSWER_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 100;
 
 /**
  * Asks the leader through the database. Where none leads, the command leads for as long as it takes to store the answer,
  * under an epoch of its own.
  */
-export async function askThroughPostgres(
-  db: Postgres,
-  me: InstanceFacts,
-  request: Omit<LoneRequest, 'now'>,
-): Promise<{ readonly answer: OperatorAnswer; readonly byDaemon: boolean }> {
+export async function askThroughPostgres(db: Postgres, me: InstanceFacts, request: CommandRequest): Promise<OperatorReply> {
   const deadline = performance.now() + ASKING_WAITS_MS;
   for (;;) {
     const leader = await db.read(readLeader());
@@ -50,7 +45,7 @@ function silent(address: string, leader: Leader | null): StoreError {
   return new StoreError({ path: address, kind: 'locked', what, remedy });
 }
 
-async function answerHere(db: Postgres, me: InstanceFacts, request: Omit<LoneRequest, 'now'>): Promise<OperatorAnswer | null> {
+async function answerHere(db: Postgres, me: InstanceFacts, request: CommandRequest): Promise<OperatorAnswer | null> {
   if (request.request.kind === 'stop') return nothingRuns(request.request.identifier);
   const leadership = await tryToLead(db, me);
   if (leadership === null) return null;
@@ -64,17 +59,11 @@ async function answerHere(db: Postgres, me: InstanceFacts, request: Omit<LoneReq
   }
 }
 
-async function askLeader(db: Postgres, { request, by, configured }: Omit<LoneRequest, 'now'>): Promise<OperatorAnswer> {
+async function askLeader(db: Postgres, { request, by, configured }: CommandRequest): Promise<OperatorAnswer> {
   const id = await db.write(addRequest(request, by, configured));
-  const deadline = performance.now() + ANSWER_WITHIN_MS;
-  while (performance.now() < deadline) {
-    const answer = await db.read(findAnswer(id));
-    if (answer !== null) return answer;
-    await delay(LOOK_EVERY_MS);
-  }
-  const late: OperatorAnswer = {
-    outcome: 'refused',
-    message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: it works on another tracker than the workflow file names, or see its log`,
-  };
-  return (await db.write(withdrawRequest(id))) ?? late;
+  return waitForAnswer({
+    find: () => db.read(findAnswer(id)),
+    withdraw: () => db.write(withdrawRequest(id)),
+    lookEveryMs: LOOK_EVERY_MS,
+  });
 }

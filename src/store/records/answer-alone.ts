@@ -17,13 +17,15 @@ export class SeveralTrackers extends Error {
   }
 }
 
-export interface LoneRequest {
+/** What a command asks for. */
+export interface CommandRequest {
   /** The tracker as the workflow file configures it; null when the file does not say. */
   readonly configured: string | null;
   readonly request: OperatorRequest;
   readonly by: string;
-  readonly now: number;
 }
+
+type LoneRequest = CommandRequest & { readonly now: number };
 
 /** The same decision as the daemon's, on the records alone. Nothing runs, so there is nothing to stop. */
 export function* answerAlone({ configured, request, by, now }: LoneRequest): Work<OperatorAnswer> {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import { StoreError } from '../errors.ts';
 import { answerAlone, nothingRuns, SeveralTrackers } from '../records/answer-alone.ts';
+import { waitForAnswer, type OperatorReply } from '../records/await-answer.ts';
 import { addRequest, findAnswer, withdrawRequest } from '../records/operator-requests.ts';
 import { checkPlace } from './errors.ts';
 import { isAlive, readInstance } from './instance.ts';
@@ -19,15 +19,6 @@ export interface AskedPlace {
   readonly tracker: string | null;
 }
 
-/** What a command asks for, and how it went. */
-export interface OperatorReply {
-  readonly answer: OperatorAnswer;
-  /** Whether the running service answered, or the database was changed without one. */
-  readonly byDaemon: boolean;
-}
-
-/** How long a daemon may take to answer; it looks for requests twice a second. */
-const ANSWER_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 50;
 
 /**
@@ -80,17 +71,11 @@ async function askDaemon(db: Sqlite, configured: string | null, request: Operato
   if (schemaVersion(db) !== SCHEMA_VERSION) throw otherVersion(db.path);
   writeDurably(db);
   const id = db.perform(addRequest(request, by, configured));
-  const deadline = performance.now() + ANSWER_WITHIN_MS;
-  while (performance.now() < deadline) {
-    const answer = db.perform(findAnswer(id));
-    if (answer !== null) return answer;
-    await delay(LOOK_EVERY_MS);
-  }
-  const late: OperatorAnswer = {
-    outcome: 'refused',
-    message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: it works on another tracker than the workflow file names, or see its log`,
-  };
-  return db.perform(withdrawRequest(id)) ?? late;
+  return waitForAnswer({
+    find: () => db.perform(findAnswer(id)),
+    withdraw: () => db.perform(withdrawRequest(id)),
+    lookEveryMs: LOOK_EVERY_MS,
+  });
 }
 
 function missing(path: string): StoreError {
