@@ -4,7 +4,7 @@ import { LEADER_STOPPED_MS, WORKER_LOST_MS } from '../../domain/model/lease-time
 import type { Settings } from '../../domain/model/settings.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
 import type { Store } from '../../ports/store.ts';
-import type { ProcessRecords } from '../../store/sqlite/processes.ts';
+import type { ProcessRecords } from '../../store/records/processes.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { addressOf } from '../../store/postgres/address.ts';
 import type { DaemonOptions } from './daemon.ts';

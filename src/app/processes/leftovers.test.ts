@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import { isAlive } from '../../../test/support/processes.ts';
 import { createLogRecorder } from '../../../test/support/workspaces.ts';
 import { processStartTime } from '../../lib/process-identity.ts';
-import type { Leftover } from '../../store/sqlite/processes.ts';
+import type { Leftover } from '../../store/records/processes.ts';
 import { endLeftovers } from './leftovers.ts';
 
 /** Of this test alone: what carries it anywhere on the machine would be ended. */

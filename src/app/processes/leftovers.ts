@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { endGroup, endStrays } from '../../lib/process/index.ts';
 import { groupSurvivors } from '../../lib/process-identity.ts';
 import type { Logger } from '../../ports/runtime.ts';
-import type { ProcessRecords } from '../../store/sqlite/processes.ts';
+import type { ProcessRecords } from '../../store/records/processes.ts';
 import type { Env } from '../../config/expand.ts';
 
 /** Carried by every process of a daemon, so that the next one on the same database finds those that nobody wrote down. */

@@ -1,6 +1,6 @@
 import { processStartTime } from '../../lib/process-identity.ts';
+import { leftoverOf, type Leftover, type ProcessRecords } from '../records/processes.ts';
 import { all, run, type Work } from '../records/work.ts';
-import type { Leftover, ProcessRecords } from '../sqlite/processes.ts';
 import type { Postgres } from './connection.ts';
 
 /** The column is called host: what stands in it is the machine. */
@@ -41,8 +41,7 @@ export async function openProcessRecords(
 
 function* readLeftovers(machine: string, instance: string): Work<readonly Leftover[]> {
   const sql = 'SELECT pid, start_time, owner FROM processes WHERE host = ? AND instance <> ? ORDER BY pid';
-  const rows = yield* all(sql, machine, instance);
-  return rows.map((row) => ({ pid: Number(row.pid), startTime: String(row.start_time), owner: String(row.owner) }));
+  return (yield* all(sql, machine, instance)).map(leftoverOf);
 }
 
 async function untilStored(db: Postgres, work: () => Work<void>, signal: AbortSignal): Promise<void> {

@@ -13,7 +13,7 @@ import { forgetInstance } from './instance.ts';
 import type { StoreOwner } from './instance.ts';
 import type { Lock } from './lock.ts';
 import { createProcessRecords } from './processes.ts';
-import type { ProcessRecords } from './processes.ts';
+import type { ProcessRecords } from '../records/processes.ts';
 import { createFileCheck } from './same-file.ts';
 import type { Sqlite } from './sqlite.ts';
 import { withoutSync } from './without-sync.ts';
