@@ -35,6 +35,16 @@ describe('ARCHITECTURE.md', () => {
     expect(inSource.filter((file) => !known.has(file) && !folders.has(file.replace(/\/$/, '')))).toEqual([]);
   });
 
+  it.each([
+    ['providers', () => [PROVIDER_FILES, REMOTE_FILES, FORGE_FILES]],
+    ['agents', () => [AGENT_FILES, PROGRAM_FILES]],
+  ] as const)('names the files that the folders of %s share', (folder, files) => {
+    const row = architecture.split('\n').find((line) => line.startsWith(`| \`src/${folder}\` |`)) ?? '';
+    const shared = new Set(files().flatMap((names) => Object.keys(names)));
+    const named = [...row.matchAll(/`([a-z]+)`/g)].map(([, name]) => name ?? '').filter((name) => name !== 'shared');
+    expect(named.toSorted()).toEqual([...shared].toSorted());
+  });
+
   it('a write is recorded by the functions of the draft alone', () => {
     const writing = sources.filter(({ file, text }) => file.startsWith('src/domain/') && /\bwrites\.push\(/.test(text));
     expect(writing.map(({ file }) => file).toSorted()).toEqual(['src/domain/draft-workspaces.ts', 'src/domain/draft.ts']);
