@@ -41,14 +41,14 @@ export const REMOVAL_PREFIX = 'removal-';
 
 export type Job = RunJob | RemovalJob;
 
-/** What a job says, in the order in which it was said. The last word of a removal is what came of it. */
+/** What a job says, in the order in which it was said. The last message of a removal is what came of it. */
 export type RunMessage = { readonly report: RunReport } | { readonly notice: Notice } | { readonly removed: ToldAnswer<Removal> };
 
 /** Numbered from 1 for each job, so that one that comes twice is heard once. */
 export interface MessageBatch {
   readonly runId: string;
   readonly number: number;
-  readonly words: readonly RunMessage[];
+  readonly messages: readonly RunMessage[];
 }
 
 /** What a run asks of its tracker and its repository. It is carried out by the leader, for the run's own issue alone. */
@@ -113,7 +113,7 @@ export interface KnownOfQueue {
 }
 
 export interface QueueNews {
-  readonly words: readonly MessageBatch[];
+  readonly batches: readonly MessageBatch[];
   readonly requests: readonly AskedOfTheLeader[];
   readonly workers: readonly WorkerRow[];
 }
@@ -150,7 +150,7 @@ export interface WorkerConnection {
   jobOf(id: string): Promise<Job | null>;
   beat(facts: { readonly load: number; readonly draining: boolean }): Promise<WorkerNews>;
   /** False: the run is no longer this worker's, and nothing was stored. */
-  say(runId: string, number: number, words: readonly RunMessage[]): Promise<boolean>;
+  say(runId: string, number: number, messages: readonly RunMessage[]): Promise<boolean>;
   /** Null: the run is no longer this worker's. The answers that were heard are dropped. */
   ask(runId: string, requestId: string, request: RunRequest, heard: readonly string[]): Promise<'asked' | null>;
   /** Stays until it is known to be heard: one that is lost on the way is read again. */

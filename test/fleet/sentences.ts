@@ -113,16 +113,16 @@ export const SENTENCES: readonly Sentence[] = [
       'a worker works under a role that can write to none of the records',
   }),
   ...rows('test/fleet/containers.test.ts', { 'containers of one name are told apart, leaders and workers': APART }),
-  ...rows('src/runners/queue/queue.test.ts', {
+  ...rows('src/runners/queue/leader/index.test.ts', {
     'no heartbeat for 30 s: lost': 'gets nothing new after ten seconds, and its run is another’s after thirty',
     'a request is carried out once, whatever is lost':
       'carries a request out once though its answer is lost with a server, and says so',
   }),
-  ...rows('src/runners/queue/heartbeat.test.ts', {
+  ...rows('src/runners/queue/worker/heartbeat.test.ts', {
     'a worker that is cut off lets go before its runs are given to others':
       'gives its runs up after 20 seconds although its question hangs, and says so when it is back',
   }),
-  ...rows('src/runners/queue/choose.test.ts', {
+  ...rows('src/runners/queue/leader/choose.test.ts', {
     'who holds the workspace, else who has the most free slots':
       'is the holder of its workspace, else the one with the most free slots',
     'no worker waits longer for runs than others that are alike': 'is each in turn where they are alike',
@@ -149,7 +149,7 @@ export const SENTENCES: readonly Sentence[] = [
     'foray status shows where each run is': SHOWN,
     'a standby shows them too': SHOWN,
   }),
-  ...rows('src/runners/queue/choose.test.ts', {
+  ...rows('src/runners/queue/leader/choose.test.ts', {
     'versions are compatible within one line': 'versions of one line understand each other',
   }),
 

@@ -12,7 +12,7 @@ import { refOf } from '../../src/domain/model/issue.ts';
 import type { AgentSettings } from '../../src/domain/model/settings.ts';
 import type { ToolCalls } from '../../src/ports/runner.ts';
 import type { Tracker } from '../../src/ports/tracker.ts';
-import { createQueueRunner, type QueueRunner } from '../../src/runners/queue/index.ts';
+import { createQueueRunner, type QueueRunner } from '../../src/runners/queue/leader/index.ts';
 import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts';
 import { tryToLead, type Leadership } from '../../src/store/postgres/leadership.ts';
 import { migratePostgres } from '../../src/store/postgres/migrate.ts';

@@ -3,7 +3,7 @@ import type { AgentDeps, ProcessLedger } from '../../ports/agent.ts';
 import type { TellRetry } from '../../ports/provider.ts';
 import type { RunTools } from '../../ports/runner.ts';
 import type { Clock, Logger, WritePermission } from '../../ports/runtime.ts';
-import type { QueueRunner } from '../../runners/queue/index.ts';
+import type { QueueRunner } from '../../runners/queue/leader/index.ts';
 import type { SshHosts } from '../../runners/ssh/hosts.ts';
 import type { TellSilence } from './check-tracker.ts';
 import type { OperationMeter } from './request-meter.ts';

@@ -14,7 +14,7 @@ import type { HoldVerdict } from '../../domain/model/hold.ts';
 import { approvalHold } from '../../domain/rules/trust.ts';
 import { readBlockersOf } from '../../orchestrator/read-blockers.ts';
 import type { Tracker } from '../../ports/tracker.ts';
-import { fleetProblem, waitIn } from '../../runners/queue/known-workers.ts';
+import { fleetProblem, waitIn } from '../../runners/queue/leader/known-workers.ts';
 import { createSshHosts } from '../../runners/ssh/hosts.ts';
 import type { Fleet } from '../../store/postgres/index.ts';
 import { withRecords } from './read-records.ts';

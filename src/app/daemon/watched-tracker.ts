@@ -10,9 +10,9 @@ import { createLoop, type Loop } from '../../orchestrator/loop.ts';
 import type { SteadyClock, WritePermission } from '../../ports/runtime.ts';
 import { createSshRunner } from '../../runners/ssh/index.ts';
 import type { SshHosts } from '../../runners/ssh/hosts.ts';
-import { createPlacedRunner } from '../../runners/placed.ts';
-import type { RunParts } from '../../runners/queue/given-runs.ts';
-import type { QueueRunner } from '../../runners/queue/index.ts';
+import { chooseRunner } from '../../runners/choose-runner.ts';
+import type { RunParts } from '../../runners/queue/leader/given-runs.ts';
+import type { QueueRunner } from '../../runners/queue/leader/index.ts';
 import type { OwnStore } from './own-store.ts';
 import { whileLeading } from '../leader/while-leading.ts';
 import type { BuiltAdapters } from '../adapters/build-adapters.ts';
@@ -111,7 +111,7 @@ export function tellRetriesLeft({ loop, adapters }: WatchedTracker, announce: (n
 
 /** Runs go to workers, to other hosts or stay here, with the adapters of the settings they began with. */
 function createRunner({ queue, hosts, killed }: WatchedTrackerDeps, builtFor: (ofRun: Settings) => BuiltAdapters) {
-  return createPlacedRunner({
+  return chooseRunner({
     queue,
     partsOf: (plan) => partsOf(plan, builtFor(plan.settings)),
     here: createSshRunner({

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Settings } from '../../domain/model/settings.ts';
 import { endGroup } from '../../lib/process/index.ts';
 import { startRemote } from '../../lib/ssh/index.ts';
-import { fleetProblem } from '../../runners/queue/known-workers.ts';
+import { fleetProblem } from '../../runners/queue/leader/known-workers.ts';
 import { hostTarget } from '../adapters/build-hosts.ts';
 import { finding, ok, type Finding } from './finding.ts';
 import { fleetOf, type SurveyDeps } from '../commands/survey.ts';

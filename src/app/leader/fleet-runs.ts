@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '../../ports/runtime.ts';
 import type { Settings } from '../../domain/model/settings.ts';
-import type { QueueRunner } from '../../runners/queue/index.ts';
+import type { QueueRunner } from '../../runners/queue/leader/index.ts';
 import type { LeaderTerm } from './leading.ts';
 
 export interface FleetRunsDeps {
@@ -29,7 +29,7 @@ export function createFleetRuns({ term, ...deps }: FleetRunsDeps): FleetRuns {
     async open({ agent, storeUrl }) {
       if (runner !== null || term === null || storeUrl === null || agent.runOn === null) return;
       const { openRunQueue } = await import('../../store/postgres/run-queue.ts');
-      const { createQueueRunner } = await import('../../runners/queue/index.ts');
+      const { createQueueRunner } = await import('../../runners/queue/leader/index.ts');
       runner = createQueueRunner({ ...deps, queue: await openRunQueue(storeUrl, term.db, term.leadership.epoch) });
     },
     close: async () => runner?.close(),

@@ -8,7 +8,7 @@ import { databaseName } from '../daemon/own-store.ts';
 import { tellOtherTracker } from './other-tracker.ts';
 import { passOn } from '../leader/shared-hints.ts';
 import { readWorkflowFile } from '../workflow.ts';
-import { hostViewsOf } from '../../runners/queue/known-workers.ts';
+import { hostViewsOf } from '../../runners/queue/leader/known-workers.ts';
 import { openStandby, type Standby } from './standby.ts';
 import { errorText } from '../../lib/error-text.ts';
 

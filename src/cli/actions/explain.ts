@@ -3,7 +3,7 @@ import { explainBoard, explainRecords } from '../../app/commands/explain.ts';
 import { isWell, keptBack, unserved, unwatched, type Explanation } from '../../app/commands/explanation.ts';
 import { databaseOf, withRecords, type Records } from '../../app/commands/read-records.ts';
 import { requireGood, type GoodWorkflow } from '../../app/workflow.ts';
-import { waitIn } from '../../runners/queue/known-workers.ts';
+import { waitIn } from '../../runners/queue/leader/known-workers.ts';
 import type { LoadedWorkflow } from '../../config/workflow.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { utcMoment, printJson, printLine, printTable } from '../output.ts';

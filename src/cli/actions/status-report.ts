@@ -8,7 +8,7 @@ import { shownHostOf } from '../../domain/model/host-path.ts';
 import type { Run } from '../../domain/model/run.ts';
 import { waitingHold } from '../../domain/rules/eligibility.ts';
 import type { LifetimeTotals } from '../../ports/store.ts';
-import { shownName, waitIn } from '../../runners/queue/known-workers.ts';
+import { shownName, waitIn } from '../../runners/queue/leader/known-workers.ts';
 import type { Fleet } from '../../store/postgres/index.ts';
 import type { ReadWorkflow } from '../reading.ts';
 

@@ -6,7 +6,7 @@ import { addressProblem, expandAddress } from '../../config/store.ts';
 import { LONGEST_HOST_NAME } from '../../domain/model/host-path.ts';
 import { NO_SETTINGS } from '../../domain/model/no-settings.ts';
 import { hideFromEnvironment } from '../../lib/process/index.ts';
-import type { RunningWorker } from '../../runners/queue/worker.ts';
+import type { RunningWorker } from '../../runners/queue/worker/index.ts';
 import { UsageError } from '../command.ts';
 import { openLog } from '../logging.ts';
 import { onSignals } from '../signals.ts';

@@ -4,7 +4,7 @@ import { RecordsError } from '../../domain/model/errors.ts';
 export const REFUSED_MS = 20_000;
 
 /** Whether the database answered, and will hardly take the same later: a right is missing, a disk is full. */
-export function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): error is RecordsError {
   return error instanceof RecordsError && !error.isAway;
 }
 

@@ -86,12 +86,12 @@ function* lookAround({ heard, answering }: KnownOfQueue): Work<QueueNews> {
   for (const { runId, number } of heard) {
     yield* run('DELETE FROM worker_words WHERE run_id = ? AND number <= ?', runId, number);
   }
-  const words = yield* all('SELECT run_id, number, words FROM worker_words ORDER BY rowid LIMIT ?', MOST_BATCHES);
+  const batches = yield* all('SELECT run_id, number, words FROM worker_words ORDER BY rowid LIMIT ?', MOST_BATCHES);
   const requests = yield* all(
     "SELECT id, run_id, request FROM worker_requests WHERE answer IS NULL AND NOT (id = ANY (string_to_array(?, ','))) ORDER BY rowid",
     answering.join(','),
   );
-  return { words: words.map(wordsOf), requests: requests.map(requestOf), workers: yield* readWorkers() };
+  return { batches: batches.map(batchOf), requests: requests.map(requestOf), workers: yield* readWorkers() };
 }
 
 function* readWorkers(): Work<readonly WorkerRow[]> {
@@ -139,11 +139,11 @@ function* revokeRuns(ids: readonly string[]): Work<void> {
   }
 }
 
-function wordsOf(row: Row): MessageBatch {
+function batchOf(row: Row): MessageBatch {
   return {
     runId: String(row['run_id']),
     number: Number(row['number']),
-    words: JSON.parse(String(row['words'])) as RunMessage[],
+    messages: JSON.parse(String(row['words'])) as RunMessage[],
   };
 }
 

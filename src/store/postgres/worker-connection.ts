@@ -36,7 +36,7 @@ export async function openWorkerConnection(url: string, facts: WorkerFacts): Pro
       }),
     jobOf: (jobId) => db.read(jobOf(jobId, id)),
     beat: (now) => db.write(beat(id, facts, now)),
-    say: (runId, number, words) => db.write(say({ runId, worker: id }, number, words)),
+    say: (runId, number, messages) => db.write(say({ runId, worker: id }, number, messages)),
     ask: (runId, requestId, request, heard) => db.write(ask({ runId, worker: id }, { id: requestId, request, heard })),
     answerTo: (requestId) => db.read(answerTo(requestId)),
     leave: () => db.write(run('DELETE FROM worker_hosts WHERE id = ?', id)),
@@ -100,10 +100,10 @@ function* holds({ runId, worker }: Lease): Work<boolean> {
 }
 
 /** A batch that was stored although we never heard so is not stored twice. */
-function* say(lease: Lease, number: number, words: readonly RunMessage[]): Work<boolean> {
+function* say(lease: Lease, number: number, messages: readonly RunMessage[]): Work<boolean> {
   if (!(yield* holds(lease))) return false;
   const sql = 'INSERT INTO worker_words (run_id, number, words) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-  yield* run(sql, lease.runId, number, JSON.stringify(words));
+  yield* run(sql, lease.runId, number, JSON.stringify(messages));
   return true;
 }
 

@@ -1,11 +1,11 @@
-import type { RunPlan } from '../../domain/model/effect.ts';
-import { heardFault, type Fault } from '../../domain/model/fault.ts';
-import { failedExit, type RunExit } from '../../domain/model/event.ts';
-import type { StopReason } from '../../domain/model/run.ts';
-import type { RunListener, Runner } from '../../ports/runner.ts';
-import type { RunJob, RunQueue, RunMessage, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
-import { located } from '../on-host.ts';
-import type { UnfitHosts } from '../unfit-hosts.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import { heardFault, type Fault } from '../../../domain/model/fault.ts';
+import { failedExit, type RunExit } from '../../../domain/model/event.ts';
+import type { StopReason } from '../../../domain/model/run.ts';
+import type { RunListener, Runner } from '../../../ports/runner.ts';
+import type { RunJob, RunQueue, RunMessage, MessageBatch, WorkerRow } from '../../../ports/run-queue.ts';
+import { located } from '../../on-host.ts';
+import type { UnfitHosts } from '../../unfit-hosts.ts';
 import type { AnsweredParts } from './answer.ts';
 import { handOver } from './hand-over.ts';
 import { createSlots, type Slots } from './slots.ts';
@@ -29,7 +29,7 @@ export interface GivenRun extends RunParts {
   waitTold: string | null;
   /** By the clock of this process; null while it waits. */
   givenAt: number | null;
-  /** The number of the last batch of words. */
+  /** The number of the last batch of messages. */
   heard: number;
   /** Why it is to stop, and whether its worker knows. */
   stop: StopReason | null;
@@ -143,10 +143,10 @@ export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
 }
 
 /** What was heard before, or of a run that is over, is not heard again. */
-function passOnAll(run: GivenRun | undefined, { number, words }: MessageBatch, nameOf: NameOf): void {
+function passOnAll(run: GivenRun | undefined, { number, messages }: MessageBatch, nameOf: NameOf): void {
   if (run === undefined || run.worker === null || run.exit !== null || number <= run.heard) return;
   run.heard = number;
-  for (const word of words) passOn(run, word, nameOf);
+  for (const message of messages) passOn(run, message, nameOf);
 }
 
 type NameOf = GivenRunsDeps['nameOf'];
@@ -185,12 +185,12 @@ function tellWait(run: GivenRun, text: string): void {
   run.hear.report({ type: 'agent-spoke', ...ids, event: { type: 'notice', text } });
 }
 
-/** One word of a run to those who listen; the last one says how it ended. */
-function passOn(run: GivenRun, word: RunMessage, nameOf: NameOf): void {
+/** One message of a run to those who listen; the last one says how it ended. */
+function passOn(run: GivenRun, message: RunMessage, nameOf: NameOf): void {
   if (run.exit !== null || run.worker === null) return;
-  if ('notice' in word) run.hear.announce(word.notice);
-  else if ('report' in word && word.report.type === 'run-exited') run.exit = heardExit(word.report.exit);
-  else if ('report' in word) run.hear.report(located(word.report, run.worker.name, nameOf(run.worker)));
+  if ('notice' in message) run.hear.announce(message.notice);
+  else if ('report' in message && message.report.type === 'run-exited') run.exit = heardExit(message.report.exit);
+  else if ('report' in message) run.hear.report(located(message.report, run.worker.name, nameOf(run.worker)));
 }
 
 function heardExit(exit: RunExit): RunExit {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RunMessage, WorkerNews, WorkerConnection } from '../../ports/run-queue.ts';
-import type { RemovalSubject } from '../../ports/workspace.ts';
-import { startWorker } from './worker.ts';
+import type { RunMessage, WorkerNews, WorkerConnection } from '../../../ports/run-queue.ts';
+import type { RemovalSubject } from '../../../ports/workspace.ts';
+import { startWorker } from './index.ts';
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const NOTHING: WorkerNews = { refused: null, runs: new Map() };
@@ -19,7 +19,7 @@ function createConnection() {
     },
     jobOf: () => Promise.resolve(job),
     beat: () => new Promise((resolve) => beats.push(resolve)),
-    say: (_id, _number, words) => Promise.resolve((said.push(...words), true)),
+    say: (_id, _number, messages) => Promise.resolve((said.push(...messages), true)),
     ask: () => Promise.resolve(null),
     answerTo: () => Promise.resolve(null),
     leave: () => Promise.resolve(),

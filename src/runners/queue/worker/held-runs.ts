@@ -1,19 +1,19 @@
-import type { RunPlan } from '../../domain/model/effect.ts';
-import type { StopReason } from '../../domain/model/run.ts';
-import type { Carrier } from '../../ports/carrier.ts';
-import type { RunAdapters, Runner, ToolCalls } from '../../ports/runner.ts';
-import type { RemovalJob, RunJob, WorkerConnection } from '../../ports/run-queue.ts';
-import type { Logger } from '../../ports/runtime.ts';
-import type { Tracker } from '../../ports/tracker.ts';
-import type { Removal } from '../../ports/workspace.ts';
-import { createLocalRunner } from '../local/index.ts';
-import { createAskedCarrier } from './asked-carrier.ts';
-import { createAskedCalls } from './asked-tools.ts';
-import { createAskedTracker } from './asked-tracker.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import type { StopReason } from '../../../domain/model/run.ts';
+import type { Carrier } from '../../../ports/carrier.ts';
+import type { RunAdapters, Runner, ToolCalls } from '../../../ports/runner.ts';
+import type { RemovalJob, RunJob, WorkerConnection } from '../../../ports/run-queue.ts';
+import type { Logger } from '../../../ports/runtime.ts';
+import type { Tracker } from '../../../ports/tracker.ts';
+import type { Removal } from '../../../ports/workspace.ts';
+import { createLocalRunner } from '../../local/index.ts';
+import { createLeaderCarrier } from './leader-carrier.ts';
+import { createLeaderTools } from './leader-tools.ts';
+import { createLeaderTracker } from './leader-tracker.ts';
 import { createAsk, retryWhileAway, type Ask } from './asking.ts';
 import { createRunMessages, type MessageFaults, type RunMessages } from './run-messages.ts';
-import { toldAnswer } from './told-errors.ts';
-import { errorText } from '../../lib/error-text.ts';
+import { toldAnswer } from '../wire-errors.ts';
+import { errorText } from '../../../lib/error-text.ts';
 
 /** What the leader does for a run, on request. */
 export interface AskedOfLeader {
@@ -87,9 +87,9 @@ export function createHeldRuns({ connection, logger, adaptersFor, remove, killed
     logger.info('run taken', { run_id: runId, issue_id: issue.id, issue_identifier: issue.identifier });
     try {
       const asked = {
-        tracker: createAskedTracker(ask, job.plan),
-        toolCalls: createAskedCalls(ask),
-        carrier: createAskedCarrier(ask),
+        tracker: createLeaderTracker(ask, job.plan),
+        toolCalls: createLeaderTools(ask),
+        carrier: createLeaderCarrier(ask),
       };
       jobs.set(runId, adaptersFor(job, asked));
       await runToEnd(runner, job.plan, messages);

@@ -1,10 +1,10 @@
-import type { RunPlan } from '../../domain/model/effect.ts';
-import type { HostView } from '../../ports/runner.ts';
-import type { RunQueue, WorkerRow } from '../../ports/run-queue.ts';
-import type { Clock, Logger } from '../../ports/runtime.ts';
-import { hostName, shownHost } from '../../domain/model/host-path.ts';
-import { WORKER_LOST_MS } from '../../domain/model/lease-times.ts';
-import { createUnfitHosts, type UnfitHosts } from '../unfit-hosts.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import type { HostView } from '../../../ports/runner.ts';
+import type { RunQueue, WorkerRow } from '../../../ports/run-queue.ts';
+import type { Clock, Logger } from '../../../ports/runtime.ts';
+import { hostName, shownHost } from '../../../domain/model/host-path.ts';
+import { WORKER_LOST_MS } from '../../../domain/model/lease-times.ts';
+import { createUnfitHosts, type UnfitHosts } from '../../unfit-hosts.ts';
 import { chooseWorker, hasAll, hasTwin, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
 
 export interface KnownWorkersDeps {

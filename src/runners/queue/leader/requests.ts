@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { faultOf } from '../../domain/model/fault.ts';
-import type { AskedOfTheLeader, RunAnswer, RunQueue } from '../../ports/run-queue.ts';
-import type { Logger } from '../../ports/runtime.ts';
+import { faultOf } from '../../../domain/model/fault.ts';
+import type { AskedOfTheLeader, RunAnswer, RunQueue } from '../../../ports/run-queue.ts';
+import type { Logger } from '../../../ports/runtime.ts';
 import { answerRun } from './answer.ts';
 import type { GivenRun, GivenRuns } from './given-runs.ts';
 

@@ -1,4 +1,4 @@
-import type { RunAdapters } from '../../ports/runner.ts';
+import type { RunAdapters } from '../../../ports/runner.ts';
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts';
 import { createHeldRuns, type HeldRunsDeps } from './held-runs.ts';
 

@@ -1,11 +1,11 @@
-import type { ToolAnswer, ToolCalls } from '../../ports/runner.ts';
+import type { ToolAnswer, ToolCalls } from '../../../ports/runner.ts';
 import type { Ask } from './asking.ts';
 
 /** A little less than the agent's own patience, so that it hears why. */
 const CALL_MS = 110_000;
 
 /** The tools of a run's agent, carried out by the leader: it knows the limits and what may be done. */
-export function createAskedCalls(ask: Ask): ToolCalls {
+export function createLeaderTools(ask: Ask): ToolCalls {
   return {
     async call(name, args, signal): Promise<ToolAnswer> {
       try {

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { issueWith } from '../../../test/support/issues.ts';
-import { settingsWith } from '../../../test/support/settings.ts';
-import { WorkspaceError } from '../../domain/model/errors.ts';
-import type { RunPlan } from '../../domain/model/effect.ts';
-import type { RunExit, RunReport } from '../../domain/model/event.ts';
-import { faultOf, type Fault } from '../../domain/model/fault.ts';
-import { refOf } from '../../domain/model/issue.ts';
-import type { AskedOfTheLeader, GivenJob, RunAnswer, RunQueue, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
-import type { ToolCalls } from '../../ports/runner.ts';
-import type { Tracker } from '../../ports/tracker.ts';
-import type { RemovalSubject } from '../../ports/workspace.ts';
-import { StoreError } from '../../store/errors.ts';
+import { issueWith } from '../../../../test/support/issues.ts';
+import { settingsWith } from '../../../../test/support/settings.ts';
+import { WorkspaceError } from '../../../domain/model/errors.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import type { RunExit, RunReport } from '../../../domain/model/event.ts';
+import { faultOf, type Fault } from '../../../domain/model/fault.ts';
+import { refOf } from '../../../domain/model/issue.ts';
+import type { AskedOfTheLeader, GivenJob, RunAnswer, RunQueue, MessageBatch, WorkerRow } from '../../../ports/run-queue.ts';
+import type { ToolCalls } from '../../../ports/runner.ts';
+import type { Tracker } from '../../../ports/tracker.ts';
+import type { RemovalSubject } from '../../../ports/workspace.ts';
+import { StoreError } from '../../../store/errors.ts';
 import { createQueueRunner, type QueueRunner } from './index.ts';
 
 const DONE: RunExit = { kind: 'normal', turns: 1, fault: null, status: null, scm: null };
@@ -30,7 +30,7 @@ function createMemoryQueue() {
   const answers: [string, RunAnswer][] = [];
   const refused: [string, string | null][] = [];
   const failing = new Map<string, number>();
-  let words: MessageBatch[] = [];
+  let batches: MessageBatch[] = [];
   const requests: AskedOfTheLeader[] = [];
   const memory = {
     workers: [aWorker('w1')] as WorkerRow[],
@@ -42,7 +42,7 @@ function createMemoryQueue() {
     refused,
     requests,
     fail: (what: string, times = 1) => void failing.set(what, times),
-    say: (batch: MessageBatch) => void words.push(batch),
+    say: (batch: MessageBatch) => void batches.push(batch),
   };
   const may = (what: string): void => {
     const left = failing.get(what) ?? 0;
@@ -54,11 +54,11 @@ function createMemoryQueue() {
     revokeAll: async () => may('revokeAll'),
     async look({ heard }) {
       may('look');
-      const told = [...words];
-      words = words.filter((batch) => !heard.some(({ runId, number }) => runId === batch.runId && batch.number <= number));
+      const told = [...batches];
+      batches = batches.filter((batch) => !heard.some(({ runId, number }) => runId === batch.runId && batch.number <= number));
       if ((failing.get('look answer') ?? 0) > 0) may('look answer');
       const open = requests.filter(({ id }) => !answers.some(([answered]) => answered === id));
-      return { words: told, requests: open, workers: memory.workers };
+      return { batches: told, requests: open, workers: memory.workers };
     },
     refuse: async (id, why) => void refused.push([id, why]),
     async give(jobs) {
@@ -138,7 +138,7 @@ describe('a queue whose database fails now and then', () => {
     expect(run.types()).toEqual(['workspace-chosen']);
     memory.fail(`revoke ${run.id}`, 2);
     memory.fail('look answer');
-    memory.say({ runId: run.id, number: 1, words: [{ report: { type: 'run-exited', ...run.ids, exit: DONE } }] });
+    memory.say({ runId: run.id, number: 1, messages: [{ report: { type: 'run-exited', ...run.ids, exit: DONE } }] });
     await expect.poll(() => run.types(), soon).toEqual(['workspace-chosen', 'run-exited']);
     expect(memory.done).toContain(`revoke ${run.id}`);
     expect(runner.hosts()).toMatchObject([{ name: 'w1', running: 0 }]);
@@ -167,7 +167,7 @@ describe('a queue whose database fails now and then', () => {
     const run = start(calls);
     await expect.poll(() => memory.given.length, soon).toBe(1);
     const spoke: RunReport = { type: 'agent-spoke', ...run.ids, event: { type: 'notice', text: 'hi' } };
-    for (let times = 0; times < 2; times += 1) memory.say({ runId: run.id, number: 1, words: [{ report: spoke }] });
+    for (let times = 0; times < 2; times += 1) memory.say({ runId: run.id, number: 1, messages: [{ report: spoke }] });
     memory.fail('answer', 2);
     memory.requests.push({ id: 'q1', runId: run.id, request: { ask: 'tool', name: 'comment', args: { text: 'x' } } });
     memory.requests.push({ id: 'q2', runId: 'another', request: { ask: 'tool', name: 'comment', args: { text: 'x' } } });
@@ -288,7 +288,7 @@ it('a worker of another version may tell of a fault that is unknown here', async
   await expect.poll(() => memory.given.length, soon).toBe(1);
   const fault = { kind: 'agent_dreamt', message: 'agent: agent_dreamt: of sheep', consequence: 'back-off' } as const;
   const exit = { ...DONE, kind: 'error', fault: fault as unknown as Fault } as const;
-  memory.say({ runId: run.id, number: 1, words: [{ report: { type: 'run-exited', ...run.ids, exit } }] });
+  memory.say({ runId: run.id, number: 1, messages: [{ report: { type: 'run-exited', ...run.ids, exit } }] });
   await expect
     .poll(() => run.reports.at(-1), soon)
     .toMatchObject({ type: 'run-exited', exit: { kind: 'error', fault: { ...fault, kind: 'internal_error' } } });
@@ -300,7 +300,7 @@ describe('a worker that lacks the agent', () => {
     memory.say({
       runId: run.id,
       number: 1,
-      words: [{ report: { type: 'run-exited', ...run.ids, exit: { ...DONE, kind: 'error', fault } } }],
+      messages: [{ report: { type: 'run-exited', ...run.ids, exit: { ...DONE, kind: 'error', fault } } }],
     });
   const places = () => memory.given.map(({ id, workerId }) => [id, workerId]);
 
@@ -329,7 +329,7 @@ describe('the removal of a workspace', () => {
     await expect.poll(() => memory.given.length, soon).toBe(1);
     expect(memory.given[0]).toMatchObject({ workerId: 'w1#1', job: { removal: subject, removedDays: 14, markKey: 'k' } });
     const removed = { removed: true, path: '/w/A-1', aside: null };
-    memory.say({ runId: memory.given[0]!.id, number: 1, words: [{ removed: { ok: true, value: removed } }] });
+    memory.say({ runId: memory.given[0]!.id, number: 1, messages: [{ removed: { ok: true, value: removed } }] });
     expect(await removal).toEqual(removed);
     await expect.poll(() => memory.done, soon).toContain(`revoke ${memory.given[0]!.id}`);
   });
@@ -339,7 +339,7 @@ describe('the removal of a workspace', () => {
     const failed = removal.catch((error: unknown) => error);
     await expect.poll(() => memory.given.length, soon).toBe(1);
     const fault = faultOf(new WorkspaceError('hook before_remove', 'exit status 3', { retryable: false }));
-    memory.say({ runId: memory.given[0]!.id, number: 1, words: [{ removed: { ok: false, fault } }] });
+    memory.say({ runId: memory.given[0]!.id, number: 1, messages: [{ removed: { ok: false, fault } }] });
     expect(faultOf(await failed)).toEqual(fault);
   });
 

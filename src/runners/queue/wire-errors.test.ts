@@ -8,9 +8,9 @@ import { refOf } from '../../domain/model/issue.ts';
 import type { Carrier } from '../../ports/carrier.ts';
 import type { RunAnswer, RunRequest } from '../../ports/run-queue.ts';
 import type { Tracker } from '../../ports/tracker.ts';
-import { answerRun } from './answer.ts';
-import { createAskedCarrier } from './asked-carrier.ts';
-import { createAskedTracker } from './asked-tracker.ts';
+import { answerRun } from './leader/answer.ts';
+import { createLeaderCarrier } from './worker/leader-carrier.ts';
+import { createLeaderTracker } from './worker/leader-tracker.ts';
 
 const signal = new AbortController().signal;
 const plan = { issue: refOf(issueWith({ id: '1' })), settings: settingsWith() } as RunPlan;
@@ -51,11 +51,11 @@ describe.each([false, true])('told by a service of an earlier version: %j', (isE
     const carrier = { propose: () => Promise.reject(error) } as Partial<Carrier> as Carrier & { close(): Promise<void> };
     const leader = { plan, tracker, tools: null, carrier };
     const ask = async (request: RunRequest) => passed(await answerRun(leader, request, signal), isEarlier);
-    const thrown = await createAskedTracker(ask, plan)
+    const thrown = await createLeaderTracker(ask, plan)
       .fetchIssueById('1', signal)
       .catch((fault: unknown) => fault);
     expect(faultOf(thrown)).toEqual(faultOf(error));
-    const carried = await createAskedCarrier(ask)
+    const carried = await createLeaderCarrier(ask)
       .propose(signal)
       .catch((fault: unknown) => fault);
     expect(faultOf(carried)).toEqual(faultOf(error));
@@ -69,7 +69,7 @@ it('all that a tracker told is known on a worker', async () => {
   const tracker = { fetchIssueById: () => Promise.reject(new TrackerError(facts)) } as Partial<Tracker> as Tracker;
   const ask = async (request: RunRequest) =>
     passed(await answerRun({ plan, tracker, tools: null, carrier: null }, request, signal), false);
-  await expect(createAskedTracker(ask, plan).fetchIssueById('1', signal)).rejects.toMatchObject({
+  await expect(createLeaderTracker(ask, plan).fetchIssueById('1', signal)).rejects.toMatchObject({
     status: 422,
     unknownStates: ['todo'],
     detail: 'no such state',
@@ -78,7 +78,7 @@ it('all that a tracker told is known on a worker', async () => {
 
 it('what a run may not do is the same fault on a worker', async () => {
   const leader = { plan, tracker: {} as Tracker, tools: null, carrier: null };
-  const asked = createAskedTracker((request, cut) => answerRun(leader, request, cut), plan);
+  const asked = createLeaderTracker((request, cut) => answerRun(leader, request, cut), plan);
   const error: unknown = await asked.transitionIssue('1', 'done', signal).catch((fault: unknown) => fault);
   expect(faultOf(error)).toMatchObject({ kind: 'tracker_payload_error', consequence: 'back-off-at-cap' });
 });
@@ -90,7 +90,7 @@ it('a kind of fault that only another version knows is an internal error', async
     consequence: 'back-off',
   } as const;
   const ask = () => Promise.resolve({ ok: false, fault } as const);
-  const thrown = await createAskedTracker(ask, plan)
+  const thrown = await createLeaderTracker(ask, plan)
     .fetchIssueById('1', signal)
     .catch((error: unknown) => error);
   expect(faultOf(thrown)).toEqual({ ...fault, kind: 'internal_error' });

@@ -1,7 +1,7 @@
-import { RecordsError } from '../../domain/model/errors.ts';
-import { errorText } from '../../lib/error-text.ts';
-import type { RunJob } from '../../ports/run-queue.ts';
-import { isMoved, movedText } from '../on-host.ts';
+import { errorText } from '../../../lib/error-text.ts';
+import type { RunJob } from '../../../ports/run-queue.ts';
+import { isMoved, movedText } from '../../on-host.ts';
+import { isRefusal } from '../refusals.ts';
 import type { GivenRun, GivenRunsDeps } from './given-runs.ts';
 import { planForWorker } from './job.ts';
 
@@ -35,11 +35,6 @@ export async function handOver(chosen: readonly GivenRun[], deps: HandOver): Pro
   } finally {
     for (const run of left) takeBack(run);
   }
-}
-
-/** The database answered, and takes it no better the next time. */
-export function isRefusal(error: unknown): error is RecordsError {
-  return error instanceof RecordsError && !error.isAway;
 }
 
 function jobOf({ plan, template, repository, worker }: GivenRun, markKey: string): RunJob {

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { issueWith } from '../../../test/support/issues.ts';
-import { settingsWith } from '../../../test/support/settings.ts';
-import type { RunPlan } from '../../domain/model/effect.ts';
-import { refOf } from '../../domain/model/issue.ts';
-import type { Carrier, PushAnswer } from '../../ports/carrier.ts';
-import type { RunRequest } from '../../ports/run-queue.ts';
-import type { Tracker } from '../../ports/tracker.ts';
-import { answerRun } from './answer.ts';
-import { createAskedCarrier } from './asked-carrier.ts';
+import { issueWith } from '../../../../test/support/issues.ts';
+import { settingsWith } from '../../../../test/support/settings.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import { refOf } from '../../../domain/model/issue.ts';
+import type { Carrier, PushAnswer } from '../../../ports/carrier.ts';
+import type { RunRequest } from '../../../ports/run-queue.ts';
+import type { Tracker } from '../../../ports/tracker.ts';
+import { answerRun } from '../leader/answer.ts';
+import { createLeaderCarrier } from './leader-carrier.ts';
 
 const signal = new AbortController().signal;
 const plan = { issue: refOf(issueWith({ id: '1' })), settings: settingsWith() } as RunPlan;
@@ -27,7 +27,7 @@ it.each<[PushAnswer, string | null]>([
   [{ kind: 'over', over }, null],
 ])('a worker learns what became of its push: %j', async (pushed, refused) => {
   const answer = await answeredBy(pushed);
-  expect(await createAskedCarrier(() => Promise.resolve(answer)).push('abc', signal)).toMatchObject(pushed);
+  expect(await createLeaderCarrier(() => Promise.resolve(answer)).push('abc', signal)).toMatchObject(pushed);
   // A worker of an earlier version reads this alone.
   expect(answer).toMatchObject({ ok: true, value: { refused } });
 });
@@ -36,6 +36,6 @@ it.each<[string | null, PushAnswer]>([
   [null, { kind: 'pushed' }],
   ['remote: no', { kind: 'refused', said: 'remote: no' }],
 ])('what a service of an earlier version answers to a push is understood: %j', async (refused, pushed) => {
-  const asked = createAskedCarrier(() => Promise.resolve({ ok: true, value: { refused } }));
+  const asked = createLeaderCarrier(() => Promise.resolve({ ok: true, value: { refused } }));
   expect(await asked.push('abc', signal)).toEqual(pushed);
 });

@@ -1,5 +1,5 @@
-import { WORKER_QUIET_MS } from '../../domain/model/lease-times.ts';
-import type { WorkerRow } from '../../ports/run-queue.ts';
+import { WORKER_QUIET_MS } from '../../../domain/model/lease-times.ts';
+import type { WorkerRow } from '../../../ports/run-queue.ts';
 
 export interface Wish {
   /** Labels that the worker must have, all of them. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { WorkerConnection } from '../../ports/run-queue.ts';
-import { StoreError } from '../../store/errors.ts';
-import { REFUSED_MS } from './refusals.ts';
+import type { WorkerConnection } from '../../../ports/run-queue.ts';
+import { StoreError } from '../../../store/errors.ts';
+import { REFUSED_MS } from '../refusals.ts';
 import { createRunMessages } from './run-messages.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 const NOTICE = { notice: { name: 'service:drain:started', facts: {} } } as never;
 
-/** What became of words that the database answers with this fault. */
+/** What became of messages that the database answers with this fault. */
 function sayInVain(kind: StoreError['kind']) {
   const heard: string[] = [];
   const lost = new AbortController();
@@ -28,7 +28,7 @@ function sayInVain(kind: StoreError['kind']) {
   return { heard, lost, messages, tries: () => tries };
 }
 
-it('words that the database refuses are told of once, and given up after a while', async () => {
+it('messages that the database refuses are told of once, and given up after a while', async () => {
   const { heard, messages, tries } = sayInVain('unwritable');
   await expect.poll(tries, { timeout: 3_000 }).toBe(2);
   expect(heard).toEqual(['refused']);
@@ -37,7 +37,7 @@ it('words that the database refuses are told of once, and given up after a while
   expect(heard).toEqual(['refused', 'given up']);
 });
 
-it('words are said again as long as the database is out of reach', async () => {
+it('messages are said again as long as the database is out of reach', async () => {
   const { heard, lost, messages, tries } = sayInVain('unreachable');
   await expect.poll(tries).toBe(1);
   vi.advanceTimersByTime(REFUSED_MS * 2);

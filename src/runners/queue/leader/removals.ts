@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { WorkspaceError } from '../../domain/model/errors.ts';
-import { REMOVAL_PREFIX } from '../../ports/run-queue.ts';
-import type { RemovalJob, RunQueue, MessageBatch, WorkerRow } from '../../ports/run-queue.ts';
-import { isRefusal } from './hand-over.ts';
-import type { Removal, RemovalSubject } from '../../ports/workspace.ts';
-import { errorOf } from './told-errors.ts';
+import { WorkspaceError } from '../../../domain/model/errors.ts';
+import { REMOVAL_PREFIX } from '../../../ports/run-queue.ts';
+import type { RemovalJob, RunQueue, MessageBatch, WorkerRow } from '../../../ports/run-queue.ts';
+import { isRefusal } from '../refusals.ts';
+import type { Removal, RemovalSubject } from '../../../ports/workspace.ts';
+import { errorOf } from '../wire-errors.ts';
 
 export interface RemovalsDeps {
   readonly queue: RunQueue;
@@ -48,10 +48,10 @@ export function createRemovals({ queue, markKey }: RemovalsDeps): Removals {
         signal,
       ),
     hear(batches) {
-      for (const { runId, words } of batches) {
-        for (const word of words) {
-          if (!('removed' in word)) continue;
-          asked.get(runId)?.answer(word.removed.ok ? word.removed.value : errorOf(word.removed));
+      for (const { runId, messages } of batches) {
+        for (const message of messages) {
+          if (!('removed' in message)) continue;
+          asked.get(runId)?.answer(message.removed.ok ? message.removed.value : errorOf(message.removed));
         }
       }
     },

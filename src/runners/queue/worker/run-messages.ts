@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunMessage, WorkerConnection } from '../../ports/run-queue.ts';
-import { createRefusals } from './refusals.ts';
+import type { RunMessage, WorkerConnection } from '../../../ports/run-queue.ts';
+import { createRefusals } from '../refusals.ts';
 
 const SAY_EVERY_MS = 200;
 
 export interface RunMessages {
-  add(word: RunMessage): void;
+  add(message: RunMessage): void;
   /** Everything said was stored, or may not be. */
   finish(): Promise<void>;
 }
@@ -59,9 +59,9 @@ export function createRunMessages(
   }
 
   return {
-    add(word) {
+    add(message) {
       if (lost.aborted) return;
-      waiting.push(word);
+      waiting.push(message);
       sending ??= send();
     },
     async finish() {

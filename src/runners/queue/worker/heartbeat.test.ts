@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLogRecorder } from '../../../test/support/workspaces.ts';
-import { WORKER_CUT_OFF_MS } from '../../domain/model/lease-times.ts';
-import type { RunMessage, WorkerNews } from '../../ports/run-queue.ts';
-import { StoreError } from '../../store/errors.ts';
+import { createLogRecorder } from '../../../../test/support/workspaces.ts';
+import { WORKER_CUT_OFF_MS } from '../../../domain/model/lease-times.ts';
+import type { RunMessage, WorkerNews } from '../../../ports/run-queue.ts';
+import { StoreError } from '../../../store/errors.ts';
 import { createHeartbeat } from './heartbeat.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -19,15 +19,15 @@ function setUp() {
     mute: [] as string[],
     refuses: false,
   };
-  const said: { runId: string; words: readonly RunMessage[] }[] = [];
+  const said: { runId: string; messages: readonly RunMessage[] }[] = [];
   const connection = {
     beat: (): Promise<WorkerNews> =>
       state.isCut
         ? new Promise<never>(() => {})
         : Promise.resolve({ refused: null, runs: new Map([...state.given].map((id) => [id, null])) }),
-    say: async (runId: string, _number: number, words: readonly RunMessage[]) => {
+    say: async (runId: string, _number: number, messages: readonly RunMessage[]) => {
       if (state.refuses) throw new StoreError({ path: 'db', kind: 'unwritable', what: 'lacks a right', remedy: 'grant it' });
-      said.push({ runId, words });
+      said.push({ runId, messages });
       return true;
     },
   };
@@ -64,7 +64,7 @@ describe('a worker that cannot reach the database', () => {
     expect(state.lost).toEqual(['r-1']);
     state.isCut = false;
     await heart.beat();
-    expect(said).toMatchObject([{ runId: 'r-1', words: [{ report: { type: 'run-exited', exit: { kind: 'error' } } }] }]);
+    expect(said).toMatchObject([{ runId: 'r-1', messages: [{ report: { type: 'run-exited', exit: { kind: 'error' } } }] }]);
     await heart.beat();
     expect(said).toHaveLength(1);
     over.abort();
@@ -105,7 +105,7 @@ describe('a run that was given up', () => {
     state.refuses = false;
     await heart.beat();
     const fault = { message: 'worker_lost: it lacks a right; the run is tried again' };
-    expect(said).toMatchObject([{ runId: 'r-1', words: [{ report: { type: 'run-exited', exit: { fault } } }] }]);
+    expect(said).toMatchObject([{ runId: 'r-1', messages: [{ report: { type: 'run-exited', exit: { fault } } }] }]);
   });
 });
 

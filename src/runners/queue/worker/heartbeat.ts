@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { failedExit } from '../../domain/model/event.ts';
-import type { Fault } from '../../domain/model/fault.ts';
-import { WORKER_BEAT_MS, WORKER_CUT_OFF_MS, WORKER_SURE_MS } from '../../domain/model/lease-times.ts';
-import type { WorkerConnection } from '../../ports/run-queue.ts';
-import type { Logger } from '../../ports/runtime.ts';
+import { failedExit } from '../../../domain/model/event.ts';
+import type { Fault } from '../../../domain/model/fault.ts';
+import { WORKER_BEAT_MS, WORKER_CUT_OFF_MS, WORKER_SURE_MS } from '../../../domain/model/lease-times.ts';
+import type { WorkerConnection } from '../../../ports/run-queue.ts';
+import type { Logger } from '../../../ports/runtime.ts';
 import { GIVEN_AWAY, type HeldRuns } from './held-runs.ts';
-import { isRefusal } from './refusals.ts';
+import { isRefusal } from '../refusals.ts';
 
 /** Tells the leader that this worker lives, and does what it says about the runs here. */
 export interface Heartbeat {

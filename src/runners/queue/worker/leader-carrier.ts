@@ -1,16 +1,11 @@
-import type { Carrier, Packed, PushAnswer } from '../../ports/carrier.ts';
-import type { OpenRequest } from '../../ports/scm.ts';
-import type { PushValue, RunRequest } from '../../ports/run-queue.ts';
-import type { Ask } from './asking.ts';
-import { errorOf } from './told-errors.ts';
+import type { Carrier, Packed, PushAnswer } from '../../../ports/carrier.ts';
+import type { OpenRequest } from '../../../ports/scm.ts';
+import type { PushValue } from '../../../ports/run-queue.ts';
+import { createAskForValue, type Ask } from './asking.ts';
 
 /** The repository of a run, reached by the leader. */
-export function createAskedCarrier(askLeader: Ask): Carrier {
-  const ask = async (request: RunRequest, signal: AbortSignal): Promise<unknown> => {
-    const answer = await askLeader(request, signal);
-    if (!answer.ok) throw errorOf(answer);
-    return answer.value;
-  };
+export function createLeaderCarrier(askLeader: Ask): Carrier {
+  const ask = createAskForValue(askLeader);
   return {
     pack: async (have, signal) => (await ask({ ask: 'pack', have }, signal)) as Packed,
     readPack: async (at, signal) => (await ask({ ask: 'pack-part', at }, signal)) as string,

@@ -1,11 +1,11 @@
-import type { RunPlan } from '../../domain/model/effect.ts';
-import { FaultError, type Fault } from '../../domain/model/fault.ts';
-import { countClosed } from '../../domain/model/issue.ts';
-import type { Carrier, PushAnswer } from '../../ports/carrier.ts';
-import type { PushValue, RunAnswer, RunRequest } from '../../ports/run-queue.ts';
-import type { ToolCalls } from '../../ports/runner.ts';
-import type { Tracker } from '../../ports/tracker.ts';
-import { toldAnswer } from './told-errors.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import { FaultError, type Fault } from '../../../domain/model/fault.ts';
+import { countClosed } from '../../../domain/model/issue.ts';
+import type { Carrier, PushAnswer } from '../../../ports/carrier.ts';
+import type { PushValue, RunAnswer, RunRequest } from '../../../ports/run-queue.ts';
+import type { ToolCalls } from '../../../ports/runner.ts';
+import type { Tracker } from '../../../ports/tracker.ts';
+import { toldAnswer } from '../wire-errors.ts';
 
 /** What a run on a worker is answered with. */
 export interface AnsweredParts {

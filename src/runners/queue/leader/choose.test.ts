@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aWorker } from '../../../test/support/worker-rows.ts';
-import type { WorkerRow } from '../../ports/run-queue.ts';
+import { aWorker } from '../../../../test/support/worker-rows.ts';
+import type { WorkerRow } from '../../../ports/run-queue.ts';
 import { chooseWorker, hasTwin, isCompatible, skewText } from './choose.ts';
 
 const ANY = { labels: [], holder: null };

@@ -1,17 +1,11 @@
-import type { RunPlan } from '../../domain/model/effect.ts';
-import type { Issue } from '../../domain/model/issue.ts';
-import type { RunRequest } from '../../ports/run-queue.ts';
-import type { Tracker } from '../../ports/tracker.ts';
-import type { Ask } from './asking.ts';
-import { errorOf } from './told-errors.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import type { Issue } from '../../../domain/model/issue.ts';
+import type { Tracker } from '../../../ports/tracker.ts';
+import { createAskForValue, type Ask } from './asking.ts';
 
 /** The tracker of a run as far as a run needs one: its own issue, asked of the leader. */
-export function createAskedTracker(askLeader: Ask, plan: RunPlan): Tracker {
-  const ask = async (request: RunRequest, signal: AbortSignal): Promise<unknown> => {
-    const answer = await askLeader(request, signal);
-    if (!answer.ok) throw errorOf(answer);
-    return answer.value;
-  };
+export function createLeaderTracker(askLeader: Ask, plan: RunPlan): Tracker {
+  const ask = createAskForValue(askLeader);
   const absent = (): Promise<never> => Promise.reject(new Error('a worker asks for nothing but its own issue'));
   return {
     kind: plan.settings.tracker.kind,

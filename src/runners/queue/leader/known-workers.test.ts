@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aWorker } from '../../../test/support/worker-rows.ts';
-import type { WorkerRow } from '../../ports/run-queue.ts';
+import { aWorker } from '../../../../test/support/worker-rows.ts';
+import type { WorkerRow } from '../../../ports/run-queue.ts';
 import { fleetProblem, shownName, waitIn } from './known-workers.ts';
 
 describe('why no worker could take a run', () => {

@@ -1,6 +1,6 @@
-import type { RunPlan } from '../../domain/model/effect.ts';
-import { NO_SETTINGS } from '../../domain/model/no-settings.ts';
-import type { Settings } from '../../domain/model/settings.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import { NO_SETTINGS } from '../../../domain/model/no-settings.ts';
+import type { Settings } from '../../../domain/model/settings.ts';
 
 /** The plan as a worker gets it. A conversation does not move to another machine. */
 export function planForWorker(plan: RunPlan, moves: boolean): RunPlan {

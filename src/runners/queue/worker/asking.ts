@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunAnswer, RunRequest, WorkerConnection } from '../../ports/run-queue.ts';
-import { createRefusals } from './refusals.ts';
+import type { RunAnswer, RunRequest, WorkerConnection } from '../../../ports/run-queue.ts';
+import { createRefusals } from '../refusals.ts';
+import { errorOf } from '../wire-errors.ts';
 
 /** Most answers come soon; what takes long is asked for less often. */
 const FIRST_WAIT_MS = 40;
@@ -31,6 +32,15 @@ export function createAsk(connection: WorkerConnection, runId: string, lost: Abo
       heard = [...heard, id];
       return answer;
     }
+  };
+}
+
+/** The same for the value alone: what failed there fails here. */
+export function createAskForValue(ask: Ask): (request: RunRequest, signal: AbortSignal) => Promise<unknown> {
+  return async (request, signal) => {
+    const answer = await ask(request, signal);
+    if (!answer.ok) throw errorOf(answer);
+    return answer.value;
   };
 }
 

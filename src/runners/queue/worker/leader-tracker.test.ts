@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { issueWith } from '../../../test/support/issues.ts';
-import { settingsWith } from '../../../test/support/settings.ts';
-import type { RunPlan } from '../../domain/model/effect.ts';
-import { refOf } from '../../domain/model/issue.ts';
-import type { Tracker } from '../../ports/tracker.ts';
-import { answerRun } from './answer.ts';
-import { createAskedTracker } from './asked-tracker.ts';
+import { issueWith } from '../../../../test/support/issues.ts';
+import { settingsWith } from '../../../../test/support/settings.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import { refOf } from '../../../domain/model/issue.ts';
+import type { Tracker } from '../../../ports/tracker.ts';
+import { answerRun } from '../leader/answer.ts';
+import { createLeaderTracker } from './leader-tracker.ts';
 
 const signal = new AbortController().signal;
 
@@ -18,7 +18,7 @@ it('a run on a worker is told that its issue is closed where it asks for that, e
     },
   } as Partial<Tracker> as Tracker;
   const leader = { plan, tracker, tools: null, carrier: null };
-  const asked = createAskedTracker((request, cut) => answerRun(leader, request, cut), plan);
+  const asked = createLeaderTracker((request, cut) => answerRun(leader, request, cut), plan);
   expect((await asked.fetchIssueStatesByIds(['1'], signal)).get('1')).toBe('todo');
   expect((await asked.fetchIssueStatesByIds(['1'], signal, new Set())).get('1')).toBe('closed');
 });

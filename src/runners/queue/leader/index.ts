@@ -1,8 +1,8 @@
-import type { RunPlan } from '../../domain/model/effect.ts';
-import { WORKER_LOST_MS } from '../../domain/model/lease-times.ts';
-import type { HostView, RunListener, Runner } from '../../ports/runner.ts';
-import type { KnownOfQueue, RunQueue, WorkerRow } from '../../ports/run-queue.ts';
-import type { Clock, Logger } from '../../ports/runtime.ts';
+import type { RunPlan } from '../../../domain/model/effect.ts';
+import { WORKER_LOST_MS } from '../../../domain/model/lease-times.ts';
+import type { HostView, RunListener, Runner } from '../../../ports/runner.ts';
+import type { KnownOfQueue, RunQueue, WorkerRow } from '../../../ports/run-queue.ts';
+import type { Clock, Logger } from '../../../ports/runtime.ts';
 import { createGivenRuns, type RunParts } from './given-runs.ts';
 import { createKnownWorkers, type KnownWorkers } from './known-workers.ts';
 import { createRemovals, type Removals } from './removals.ts';
@@ -64,10 +64,10 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     isOurs = true;
     const lookedAt = performance.now();
     const news = await queue.look({ heard, answering: requests.answering() });
-    heard = news.words.map(({ runId, number }) => ({ runId, number }));
-    isTalking = news.words.length + news.requests.length > 0;
-    given.hear(news.words);
-    removals.hear(news.words);
+    heard = news.batches.map(({ runId, number }) => ({ runId, number }));
+    isTalking = news.batches.length + news.requests.length > 0;
+    given.hear(news.batches);
+    removals.hear(news.batches);
     const here = await workers.meet(news.workers);
     given.endLost(here);
     removals.endLost(here);
