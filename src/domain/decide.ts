@@ -1,5 +1,5 @@
 import { onCleanupAnswered, onSweepAnswered, onWorkspaceRemoved } from './events/cleanup.ts';
-import { pendingWrites } from './asked.ts';
+import { pendingWrites } from './pending-effects.ts';
 import { announce, change, changePoll, closeDraft, openDraft, putClaim, type Draft } from './draft.ts';
 import type { Decision, Pending } from './model/effect.ts';
 import { leavePauses } from './events/agent-pauses.ts';
@@ -26,7 +26,7 @@ import { lookAfterEdit } from './reactions/look-sooner.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
 import { endWait, onQuotasRead } from './events/on-quotas.ts';
 import { onWebhookReceived } from './events/on-webhook.ts';
-import { queueNews } from './rules/news.ts';
+import { queueNews } from './events/news.ts';
 import { LONGEST_WAIT_MS, unpaidPoll } from './rules/quota.ts';
 import { withoutEntry } from './model/versioned-map.ts';
 import type { Claim } from './model/claim.ts';

@@ -13,7 +13,7 @@ import { leavePauses } from './events/agent-pauses.ts';
 import { clampDueTimes } from './events/clock-set.ts';
 import { NEW_LEADER_ERROR, RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
-import { queueNews, startNews } from './rules/news.ts';
+import { queueNews, startNews } from './events/news.ts';
 import { lookWithinInterval } from './reactions/look-sooner.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
 import { stateIn } from './model/issue.ts';

@@ -1,4 +1,4 @@
-import { ask } from './asked.ts';
+import { ask } from './pending-effects.ts';
 import type { Draft } from './draft.ts';
 import type { WorkspaceRecord } from './model/claim.ts';
 import { hostPathOf } from './model/host-path.ts';

@@ -1,4 +1,4 @@
-import { ask } from '../asked.ts';
+import { ask } from '../pending-effects.ts';
 import { dropApproval, putApproval, type Draft } from '../draft.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';
 import type { State } from '../model/state.ts';

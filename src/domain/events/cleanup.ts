@@ -1,4 +1,4 @@
-import { ask, settle } from '../asked.ts';
+import { ask, settle } from '../pending-effects.ts';
 import { announce, changePoll, dropWatch, forgetHold, type Draft } from '../draft.ts';
 import { dropWorkspace } from '../draft-workspaces.ts';
 import { removeWorkspaceOf, workspacesOf } from '../workspace-records.ts';

@@ -1,7 +1,7 @@
-import { ask } from '../asked.ts';
+import { ask } from '../pending-effects.ts';
 import { announce, change, changePoll, type Draft } from '../draft.ts';
 import { findAhead } from '../model/find-ahead.ts';
-import { allHeld, holdMore, noneHeld } from '../model/held.ts';
+import { allHeld, holdMore, noneHeld } from '../model/holds-so-far.ts';
 import type { Hold, HoldReason, HoldVerdict } from '../model/hold.ts';
 import { refOf, type Issue } from '../model/issue.ts';
 import { CANDIDATES_PER_SLICE, type DispatchStage, type PollInFlight } from '../model/poll.ts';

@@ -1,4 +1,4 @@
-import { ask, settleRead } from '../asked.ts';
+import { ask, settleRead } from '../pending-effects.ts';
 import { announce, change, changePoll, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';

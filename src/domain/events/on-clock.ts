@@ -1,5 +1,5 @@
 import { cleanupIfDue, sweepIfDue } from './cleanup.ts';
-import { ask, isPending, pendingWrites } from '../asked.ts';
+import { ask, isPending, pendingWrites } from '../pending-effects.ts';
 import { announce, dropPause, type Draft } from '../draft.ts';
 import { stopRun } from './on-issue-states.ts';
 import { nextWrites, sendDueWrites, waitsForWritesUntil } from './on-outbox.ts';

@@ -1,7 +1,7 @@
 import { CONTINUATION_MS } from '../rules/backoff.ts';
 import { spentOn, usdText } from '../rules/budget.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
-import { ask, settle } from '../asked.ts';
+import { ask, settle } from '../pending-effects.ts';
 import {
   announce,
   changeTotals,

@@ -3,7 +3,7 @@ import { settingsFor } from '../model/state.ts';
 import { backoffMs, cappedBackoffMs, CONTINUATION_MS } from '../rules/backoff.ts';
 import type { HandoffClaim, WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
-import { settle } from '../asked.ts';
+import { settle } from '../pending-effects.ts';
 import { announce, dropDeparted, dropWatch, putWaiting, queueWrite, release, type Draft } from '../draft.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';

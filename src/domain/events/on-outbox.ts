@@ -1,6 +1,6 @@
 import { backoffMs } from '../rules/backoff.ts';
 import { askedWaitMs } from '../rules/quota.ts';
-import { ask, pendingWrites, settle } from '../asked.ts';
+import { ask, pendingWrites, settle } from '../pending-effects.ts';
 import { announce, dropOutbox, putOutbox, type Draft } from '../draft.ts';
 import type { OutboxEntry, TrackerWrite } from '../model/claim.ts';
 import type { Fault } from '../model/fault.ts';

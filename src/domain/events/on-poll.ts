@@ -1,4 +1,4 @@
-import { ask, settle } from '../asked.ts';
+import { ask, settle } from '../pending-effects.ts';
 import { announce, change, changePoll, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import { refOf, type Issue } from '../model/issue.ts';

@@ -1,4 +1,4 @@
-import { ask, isPending, settleRead } from '../asked.ts';
+import { ask, isPending, settleRead } from '../pending-effects.ts';
 import { change, putWatch, type Draft } from '../draft.ts';
 import type { Answer, Fault } from '../model/fault.ts';
 import type { Event } from '../model/event.ts';

@@ -2,7 +2,7 @@ import { backoffMs } from '../rules/backoff.ts';
 import { budgetSpent } from '../rules/budget.ts';
 import { earliestDue, type WaitingClaim } from '../model/claim.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
-import { ask, isPending, settleRead } from '../asked.ts';
+import { ask, isPending, settleRead } from '../pending-effects.ts';
 import { announce, change, dropWatch, putClaim, type Draft } from '../draft.ts';
 import { blockersHold, INCOMPLETE } from '../rules/dispatch-filters.ts';
 import { removalHold, serviceHold } from '../rules/eligibility.ts';

@@ -1,5 +1,5 @@
 import { costLeft, spentOn } from '../rules/budget.ts';
-import { ask, outdateReads } from '../asked.ts';
+import { ask, outdateReads } from '../pending-effects.ts';
 import { announce, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
 import { workspacesOf } from '../workspace-records.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';

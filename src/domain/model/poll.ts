@@ -1,7 +1,7 @@
 import type { Answer } from './fault.ts';
 import type { Blocker, Issue, IssueRef } from './issue.ts';
 import type { PostponedPoll } from './quota.ts';
-import type { HeldSoFar } from './held.ts';
+import type { HoldsSoFar } from './holds-so-far.ts';
 import type { Hold, HoldCounts } from './hold.ts';
 
 /** When polls come, and what the last one left behind. */
@@ -82,7 +82,7 @@ export interface DispatchStage {
   readonly index: number;
   readonly read: ReadonlyMap<string, Answer<readonly Blocker[]>>;
   readonly dispatched: number;
-  readonly held: HeldSoFar;
+  readonly held: HoldsSoFar;
   /** The holds as they were, and how far the walk over them has come beside that over the candidates. */
   readonly last: { readonly holds: ReadonlyMap<string, Hold>; readonly list: readonly Hold[]; readonly walked: number };
   /** The last candidate so far. */

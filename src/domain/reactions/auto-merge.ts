@@ -1,4 +1,4 @@
-import { ask } from '../asked.ts';
+import { ask } from '../pending-effects.ts';
 import { announce, change, type Draft } from '../draft.ts';
 import type { ParkReason } from '../model/claim.ts';
 import { MERGE_STRATEGIES, type MergeStatus } from '../model/merge-request.ts';

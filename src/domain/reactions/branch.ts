@@ -1,4 +1,4 @@
-import { ask, settle } from '../asked.ts';
+import { ask, settle } from '../pending-effects.ts';
 import { announce, putWatch, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { MergeStatus } from '../model/merge-request.ts';

@@ -1,4 +1,4 @@
-import { ask, settle } from '../asked.ts';
+import { ask, settle } from '../pending-effects.ts';
 import { announce, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';

@@ -1,4 +1,4 @@
-import { isPending } from '../asked.ts';
+import { isPending } from '../pending-effects.ts';
 import { change, putWatch, type Draft } from '../draft.ts';
 import type { ReactionBase, ReactionKind } from '../model/reaction.ts';
 import type { ReactionSettings } from '../model/settings.ts';

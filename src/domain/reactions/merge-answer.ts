@@ -1,5 +1,5 @@
 import { isRefusal, type Fault } from '../model/fault.ts';
-import { settle } from '../asked.ts';
+import { settle } from '../pending-effects.ts';
 import { announce, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { Watch } from '../model/watch.ts';

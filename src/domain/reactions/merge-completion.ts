@@ -1,6 +1,6 @@
 import { isRefusal } from '../model/fault.ts';
 import { removeWorkspaceOf } from '../workspace-records.ts';
-import { ask, outdateReads, settle } from '../asked.ts';
+import { ask, outdateReads, settle } from '../pending-effects.ts';
 import { announce, forgetHold, outdatePoll, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import { sameState } from '../model/issue.ts';
