@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Direct } from './direct.ts';
+import type { FastPath } from './fast-path.ts';
 import { errorBody, fail, lengthOf, type JsonAnswer } from './http/envelope.ts';
 import type { ClientConnection } from './events-stream.ts';
 import { LOOPBACK } from './http/loopback.ts';
@@ -18,14 +18,14 @@ export interface Answers {
   unreadable(status: 400 | 408 | 431): Promise<Response>;
 }
 
-export async function createAnswers({ app, direct, knowsHost }: Site, stopping: AbortSignal): Promise<Answers> {
+export async function createAnswers({ app, fastPath, knowsHost }: Site, stopping: AbortSignal): Promise<Answers> {
   const answer = requestListener(app, stopping);
   const refuse = hostRefuser(app);
   const headers = await headersOf(app);
   return {
     request(incoming, outgoing) {
-      const answered = atOnce(direct, incoming);
-      if (answered !== null) return sendDirect(answered, headers, outgoing);
+      const answered = atOnce(fastPath, incoming);
+      if (answered !== null) return sendFast(answered, headers, outgoing);
       void (knowsHost((incoming.headers.host ?? '').toLowerCase()) ? answer : refuse)(incoming, outgoing);
     },
     refusal: ({ target, host }) => refusal(app, target, host),
@@ -40,15 +40,15 @@ async function headersOf(app: App): Promise<readonly string[]> {
 }
 
 /** What fails here fails in the app as well, which tells of it. */
-function atOnce(direct: Direct, incoming: IncomingMessage): JsonAnswer | null {
+function atOnce(fastPath: FastPath, incoming: IncomingMessage): JsonAnswer | null {
   try {
-    return direct(incoming);
+    return fastPath(incoming);
   } catch {
     return null;
   }
 }
 
-function sendDirect({ status, body }: JsonAnswer, headers: readonly string[], outgoing: ServerResponse): void {
+function sendFast({ status, body }: JsonAnswer, headers: readonly string[], outgoing: ServerResponse): void {
   outgoing.writeHead(status, [...headers, 'content-type', 'application/json', 'content-length', String(lengthOf(body))]);
   if (typeof body === 'string') outgoing.end(body);
   else writeAll(body, outgoing);

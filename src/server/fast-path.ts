@@ -7,7 +7,7 @@ import type { AppOptions } from './routes.ts';
 import { hostCheck } from './access/security.ts';
 
 /** Answers at once; null where the app must. */
-export type Direct = (incoming: IncomingMessage) => JsonAnswer | null;
+export type FastPath = (incoming: IncomingMessage) => JsonAnswer | null;
 
 /** Nothing to decode, nothing to normalise, nothing behind it. */
 const PLAIN_PATH = /^\/(?:livez|api\/v1\/([\w-][\w.-]*))$/;
@@ -17,7 +17,7 @@ const PLAIN_PATH = /^\/(?:livez|api\/v1\/([\w-][\w.-]*))$/;
  * several times what the answer does. It is for plain requests alone: a GET by a known host, for a path that stands for
  * itself, where nobody is asked for a token. All others go to the app, which gives the same answers.
  */
-export function createDirect(daemon: Daemon, { token = null, allowedHosts = [] }: AppOptions): Direct {
+export function createFastPath(daemon: Daemon, { token = null, allowedHosts = [] }: AppOptions): FastPath {
   const isKnownHost = hostCheck(allowedHosts);
   const liveness = livenessAnswer(daemon);
   const state = stateAnswer(daemon);

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Daemon, Readiness } from '../ports/daemon.ts';
-import { readSnapshot } from './api/v1.ts';
+import { readSnapshot } from './snapshot.ts';
 import { isoTime, sendJson, type JsonAnswer } from './http/envelope.ts';
 
 /** A probe has an answer after this long, whatever hangs. */

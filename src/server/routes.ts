@@ -4,7 +4,7 @@ import { ISSUE_REQUEST_KINDS } from '../domain/model/operator.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { createAccess, type Access } from './access/access.ts';
 import { getIssue, getState, postRefresh } from './api/v1.ts';
-import { getIssueRecord } from './api/issue.ts';
+import { getIssueRecord } from './api/issue-record.ts';
 import { getHolds, getMergeRequests, getNotifications, getParked, getStatistics, getWorkers, getWorkflow } from './api/lists.ts';
 import { getOpenApi } from './api/openapi/index.ts';
 import { postIssueRequest, postPause, postResume } from './api/operator.ts';
@@ -15,7 +15,7 @@ import { getHistoryPage } from './dashboard/history.ts';
 import { getIssuePage } from './dashboard/issue-page.ts';
 import { getRunPage, getTranscriptRows } from './dashboard/run-page.ts';
 import { getStatisticsPage } from './dashboard/statistics-page.ts';
-import { createDirect, type Direct } from './direct.ts';
+import { createFastPath, type FastPath } from './fast-path.ts';
 import { fail } from './http/envelope.ts';
 import { getEvents, type ClientConnection } from './events-stream.ts';
 import { getLiveness, getReadiness } from './health.ts';
@@ -49,14 +49,14 @@ export interface Route {
 /** The app, and what is answered without it. */
 export interface Site {
   readonly app: App;
-  readonly direct: Direct;
+  readonly fastPath: FastPath;
   /** Whether a host, in lower case, is one that is answered to. */
   readonly knowsHost: (host: string) => boolean;
 }
 
 export function createSite(daemon: Daemon, metrics: Metrics, options: AppOptions = {}): Site {
   const knowsHost = hostCheck(options.allowedHosts ?? []);
-  return { app: createApp(daemon, metrics, options), direct: createDirect(daemon, options), knowsHost };
+  return { app: createApp(daemon, metrics, options), fastPath: createFastPath(daemon, options), knowsHost };
 }
 
 /** Everything the server answers, without a socket: host, then token, method, origin and route. */

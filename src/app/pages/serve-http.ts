@@ -7,7 +7,7 @@ import { onceLoaded } from '../../lib/once.ts';
 import { keepNotices } from '../../server/kept-notices.ts';
 import { listen, type Listening } from '../../server/http/listen.ts';
 import { LOOPBACK } from '../../server/http/loopback.ts';
-import { PIECES } from '../../server/pieces.ts';
+import { PRELOADS } from '../../server/preload.ts';
 import type { AppOptions, Site } from '../../server/routes.ts';
 import { whenQuiet } from './warm-up.ts';
 
@@ -58,7 +58,7 @@ export async function serveHttp(
   const server = await listenAgain((at) => listen(siteOf(doors), at, host), port, place.kept);
   releasers.push(() => server.stop());
   const tell = (fault: unknown): void => daemon.logger.error('the pages could not be loaded', { error: String(fault) });
-  releasers.push(whenQuiet(daemon.notices, [...PIECES, () => server.warmUp().catch(tell)]));
+  releasers.push(whenQuiet(daemon.notices, [...PRELOADS, () => server.warmUp().catch(tell)]));
   const addr = `${hostName(host)}:${server.port}`;
   const url = `http://${isWildcard(host) ? '127.0.0.1' : hostName(host)}:${server.port}/`;
   daemon.logger.info('http server listening', { addr, port: server.port, url });

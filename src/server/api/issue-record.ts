@@ -3,7 +3,7 @@ import type { Daemon } from '../../ports/daemon.ts';
 import { fail } from '../http/envelope.ts';
 import { findIssueRecord, type IssueRecord } from '../issue-record.ts';
 import { holdEntry, issueFields, parkedEntry, retryEntry, runEntry, runningEntry, watchEntry } from './entries.ts';
-import { noSnapshot, readSnapshot } from './v1.ts';
+import { noSnapshot, readSnapshot } from '../snapshot.ts';
 
 /** One issue, whatever its place: claim, retry, parked, watch, runs, holds. */
 export function getIssueRecord(daemon: Daemon) {

@@ -6,7 +6,7 @@ import type { HostView } from '../../ports/runner.ts';
 import { STATISTICS_BY, type StatisticsBy, type StatisticsRow } from '../../ports/store.ts';
 import { fail, isoTime } from '../http/envelope.ts';
 import { holdEntry, parkedEntry, tokenCounts, watchEntry } from './entries.ts';
-import { noSnapshot, readSnapshot } from './v1.ts';
+import { noSnapshot, readSnapshot } from '../snapshot.ts';
 
 export const getParked = fromSnapshot((snapshot) => ({ parked: snapshot.parked.map(parkedEntry) }));
 

@@ -4,6 +4,7 @@ import { secondsRunningAt, type RetryView, type Snapshot } from '../../domain/vi
 import type { Daemon } from '../../ports/daemon.ts';
 import { failure, isoTime, sendJson, type JsonAnswer } from '../http/envelope.ts';
 import type { ClientConnection } from '../events-stream.ts';
+import { NO_SNAPSHOT, readSnapshot } from '../snapshot.ts';
 import { displayIdentifier, retryEntry, runningEntry, tokenCounts } from './entries.ts';
 
 export function getState(daemon: Daemon) {
@@ -60,16 +61,6 @@ export function postRefresh(daemon: Daemon) {
 
 const REFUSED = { queued: false, coalesced: false };
 
-/** A snapshot that fails to be made is one that is not there. */
-export function readSnapshot(daemon: Daemon): Snapshot | null {
-  try {
-    return daemon.snapshot();
-  } catch (error) {
-    daemon.logger.error('snapshot failed', { error: String(error) });
-    return null;
-  }
-}
-
 /** What is made of a snapshot is used again while the state is the same, and for a second at most: entries contain durations. */
 const KEPT_MS = 1_000;
 /** What takes long to make is not made again before so many times as long have passed. */
@@ -91,12 +82,6 @@ function keptOf<T>(daemon: Daemon, make: (snapshot: Snapshot) => T): (age?: 'of 
     kept = { made, revision, at, tookMs: at - begun };
     return made;
   };
-}
-
-const NO_SNAPSHOT = failure('snapshot_unavailable', 'The state of the service could not be read. Try again in a moment.');
-
-export function noSnapshot(c: Context): Response {
-  return sendJson(c, NO_SNAPSHOT);
 }
 
 type EntryText = (view: RunningView | RetryView) => string;

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import { readSnapshot } from '../api/v1.ts';
+import { readSnapshot } from '../snapshot.ts';
 import { BOARD_PANELS, BOARD_SORTS, boardQuery, type BoardPanel, type BoardQuery } from './board-query.ts';
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';

@@ -4,7 +4,7 @@ import type { Run, RunStatus } from '../../domain/model/run.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import type { LifetimeTotals } from '../../ports/store.ts';
-import { readSnapshot } from '../api/v1.ts';
+import { readSnapshot } from '../snapshot.ts';
 import { positionOf, readRunList } from '../run-list.ts';
 import { selectRows, type BoardQuery } from './board-query.ts';
 import { footer, masthead } from './chrome.ts';

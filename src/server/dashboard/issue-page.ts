@@ -9,7 +9,7 @@ import type { HoldReason, HoldVerdict } from '../../domain/model/hold.ts';
 import type { JournalEntry } from '../../domain/views/chronicle.ts';
 import type { RetryView, Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import { readSnapshot } from '../api/v1.ts';
+import { readSnapshot } from '../snapshot.ts';
 import { findIssueRecord, type IssueStatus, type IssueRecord } from '../issue-record.ts';
 import { issueActions } from './actions.ts';
 import { fact, footer, masthead } from './chrome.ts';

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
-import { readSnapshot } from '../api/v1.ts';
+import { readSnapshot } from '../snapshot.ts';
 import { fail } from '../http/envelope.ts';
 import { issueActions } from './actions.ts';
 import { fact, footer, masthead } from './chrome.ts';

@@ -4,7 +4,7 @@ import { thinned } from '../../domain/views/chronicle.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { STATISTICS_BY, type StatisticsBy, type StatisticsRow } from '../../ports/store.ts';
 import { daysOf, isStatisticsBy } from '../api/lists.ts';
-import { readSnapshot } from '../api/v1.ts';
+import { readSnapshot } from '../snapshot.ts';
 import { footer, masthead } from './chrome.ts';
 import { documentOf } from './document.ts';
 import { countText, durationText, moneyText } from './format.ts';
