@@ -5,22 +5,13 @@ import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
 import type { LoadedWorkflow } from '../config/workflow.ts';
 import { goodOrTold, tellFaults, tellUnreadable } from './problems.ts';
 import { utcMoment } from './output.ts';
-import { readServed } from './served-file.ts';
+import { readServed, type ReadingSettings } from './served-file.ts';
 import { stderrLog } from './stderr-log.ts';
 
-/** Who looks again and again was told at first that the file cannot be read. */
-interface ReadingSettings {
-  readonly workflowPath: string;
-  readonly asJson: boolean;
-  readonly isFirst?: boolean;
-}
-
 /** Reads the records of a workflow file; only the place of its database matters. Faults are printed and give null. */
-export async function withReading<T>(
-  { workflowPath, asJson, isFirst = true }: ReadingSettings,
-  read: (reading: ReadWorkflow) => Promise<T>,
-): Promise<T | null> {
-  const loaded = await readServed(workflowPath, asJson, isFirst);
+export async function withReading<T>(settings: ReadingSettings, read: (reading: ReadWorkflow) => Promise<T>): Promise<T | null> {
+  const { asJson, isFirst = true } = settings;
+  const loaded = await readServed(settings);
   const database = await databaseOf(loaded);
   if (database === null) {
     tellFaults(loaded, asJson);

@@ -45,7 +45,7 @@ export function lex(source: string, errorAt: ErrorAt): Token[] {
     const open = source.indexOf('{{', scanner.at);
     const end = open < 0 ? source.length : open;
     const trimEnd = open >= 0 && hasTrimMarker(source, open + 2);
-    pushText(scanner, end, trimStart, trimEnd);
+    pushText(scanner, end, { start: trimStart, end: trimEnd });
     if (open < 0) break;
     scanner.at = open + (trimEnd ? 3 : 2);
     trimStart = lexComment(scanner, open) ?? lexAction(scanner, open);
@@ -59,12 +59,12 @@ function hasTrimMarker(source: string, at: number): boolean {
   return source[at] === '-' && isBlank(source[at + 1]);
 }
 
-function pushText(scanner: Scanner, end: number, trimStart: boolean, trimEnd: boolean): void {
+function pushText(scanner: Scanner, end: number, trims: { readonly start: boolean; readonly end: boolean }): void {
   const { source } = scanner;
   let from = scanner.at;
   let to = end;
-  if (trimStart) while (from < to && isBlank(source[from])) from += 1;
-  if (trimEnd) while (to > from && isBlank(source[to - 1])) to -= 1;
+  if (trims.start) while (from < to && isBlank(source[from])) from += 1;
+  if (trims.end) while (to > from && isBlank(source[to - 1])) to -= 1;
   if (from < to) scanner.tokens.push({ kind: 'text', text: source.slice(from, to), at: from, spaced: false });
 }
 

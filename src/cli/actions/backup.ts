@@ -5,7 +5,7 @@ import { readServed } from '../served-file.ts';
 
 /** Copies the database of a workflow file. */
 export async function backup(file: string, workflowPath: string): Promise<number> {
-  const { dbPath, storeUrl, problems } = await readServed(workflowPath, false);
+  const { dbPath, storeUrl, problems } = await readServed({ workflowPath, asJson: false });
   if (dbPath === null) {
     printErrors(problems);
     return 1;

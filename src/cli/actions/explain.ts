@@ -20,7 +20,7 @@ export interface ExplainSettings {
 
 /** Tells why issues are worked on or not. For one issue the exit code says whether all is well with it. */
 export async function showExplanations(settings: ExplainSettings): Promise<number> {
-  const loaded = await readServed(settings.workflowPath, settings.asJson);
+  const loaded = await readServed(settings);
   if (loaded.settings === null) {
     const known = await knownToService(loaded, settings, faultLine(loaded));
     if (known === null) tellFaults(loaded, settings.asJson);

@@ -10,7 +10,7 @@ import { readServed } from '../served-file.ts';
 /** Asks the service and prints its answer: what was taken on standard output, what was not on standard error. */
 export async function askAndPrint(workflowPath: string, request: OperatorRequest, asJson: boolean): Promise<number> {
   try {
-    const loaded = await readServed(workflowPath, asJson);
+    const loaded = await readServed({ workflowPath, asJson });
     const { answer, byDaemon } = await askService(loaded, request);
     if (loaded.dbPath === null) tellUnreadable(loaded, asJson);
     const by = byDaemon ? `the running service${await ofOtherFile(loaded)}` : 'the database: no service is running';

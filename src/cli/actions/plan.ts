@@ -15,7 +15,7 @@ export interface PlanSettings {
 export async function showPlan({ newPath, workflowPath, asJson }: PlanSettings): Promise<number> {
   const alone = await loadGood(newPath, asJson);
   if (alone === null) return 1;
-  const current = await readServed(workflowPath, asJson);
+  const current = await readServed({ workflowPath, asJson });
   const next = current.dbPath === null ? alone : await inPlaceOf(workflowPath, newPath, alone);
   const deps = surveyDeps(next, asJson);
   deps.secrets.add(current.secrets);

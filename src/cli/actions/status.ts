@@ -160,39 +160,15 @@ function factsOf({ reading, durable, running, waiting, troubles, lastPoll, total
     })),
     paused: pause && { reason: pause.reason, by: pause.by, since: iso(pause.since) },
     agent_pauses: durable.pauses.map(({ agentKind, until, reason }) => ({ agent: agentKind, until: iso(until), reason })),
-    running: running.map(({ claim, run, host, waits }) => ({
-      ...nameOf(claim.issue),
-      phase: claim.phase === 'running' ? 'running' : 'handing_off',
-      attempt: claim.attempt,
-      run_id: run?.id ?? null,
-      host,
-      waits,
-      started_at: iso(run?.startedAt ?? claim.since),
-      turns: run?.turns ?? 0,
-      total_tokens: run?.tokensMeasured === true ? run.tokens.totalTokens : null,
-      cost_usd: run?.costUsd ?? null,
-    })),
-    retrying: waiting.map(({ claim: { issue, attempt, dueAt, error }, held }) => ({
-      ...nameOf(issue),
-      attempt,
-      due_at: iso(dueAt),
-      error,
-      held,
-    })),
+    running: running.map(runningFacts),
+    retrying: waiting.map(retryFacts),
     parked: durable.parked.map(({ issue, reason, detail, parkedAt }) => ({
       ...nameOf(issue),
       reason,
       detail,
       parked_at: iso(parkedAt),
     })),
-    watched: durable.watches.map(({ issue, mergeRequest, armedAt }) => ({
-      ...nameOf(issue),
-      owner: mergeRequest.owner,
-      repo: mergeRequest.repo,
-      number: mergeRequest.number,
-      branch: mergeRequest.branch,
-      since: iso(armedAt),
-    })),
+    watched: durable.watches.map(watchFacts),
     totals: {
       runs: totals.runs,
       seconds: totals.seconds,
@@ -203,6 +179,29 @@ function factsOf({ reading, durable, running, waiting, troubles, lastPoll, total
     holds: lastPoll && heldIn(lastPoll),
     last_poll_at: iso(lastPoll?.at ?? null),
   };
+}
+
+function runningFacts({ claim, run, host, waits }: Report['running'][number]) {
+  return {
+    ...nameOf(claim.issue),
+    phase: claim.phase === 'running' ? 'running' : 'handing_off',
+    attempt: claim.attempt,
+    run_id: run?.id ?? null,
+    host,
+    waits,
+    started_at: iso(run?.startedAt ?? claim.since),
+    turns: run?.turns ?? 0,
+    total_tokens: run?.tokensMeasured === true ? run.tokens.totalTokens : null,
+    cost_usd: run?.costUsd ?? null,
+  };
+}
+
+function retryFacts({ claim: { issue, attempt, dueAt, error }, held }: Report['waiting'][number]) {
+  return { ...nameOf(issue), attempt, due_at: iso(dueAt), error, held };
+}
+
+function watchFacts({ issue, mergeRequest: { owner, repo, number, branch }, armedAt }: Durable['watches'][number]) {
+  return { ...nameOf(issue), owner, repo, number, branch, since: iso(armedAt) };
 }
 
 const NO_PLACE = { file: null, line: null, column: null };

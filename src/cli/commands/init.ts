@@ -1,4 +1,4 @@
-import { DEFAULT_WORKFLOW, type Args, type Command } from '../command.ts';
+import { workflowOf, type Args, type Command } from '../command.ts';
 
 export const command: Command = {
   name: 'init',
@@ -24,6 +24,6 @@ export const command: Command = {
   example: 'foray init --tracker github --project acme/shop',
   takes: { least: 0, most: 1 },
   async run(args: Args) {
-    return (await import('../actions/init.ts')).init(args, args.words[0] ?? DEFAULT_WORKFLOW);
+    return (await import('../actions/init.ts')).init(args, workflowOf(args, 0));
   },
 };

@@ -1,4 +1,4 @@
-import { DEFAULT_WORKFLOW, FORMAT_FLAG, isJson, type Args, type Command } from '../command.ts';
+import { FORMAT_FLAG, isJson, workflowOf, type Args, type Command } from '../command.ts';
 
 export const command: Command = {
   name: 'plan',
@@ -9,6 +9,6 @@ export const command: Command = {
   takes: { least: 1, most: 2 },
   async run(args: Args) {
     const { showPlan } = await import('../actions/plan.ts');
-    return showPlan({ newPath: args.words[0] ?? '', workflowPath: args.words[1] ?? DEFAULT_WORKFLOW, asJson: isJson(args) });
+    return showPlan({ newPath: args.words[0] ?? '', workflowPath: workflowOf(args, 1), asJson: isJson(args) });
   },
 };

@@ -1,5 +1,5 @@
 import { readNumber } from '../args.ts';
-import { FORMAT_FLAG, UsageError, workflowOf, type Args, type Command } from '../command.ts';
+import { FORMAT_FLAG, isJson, UsageError, workflowOf, type Args, type Command } from '../command.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const LOG_FORMATS = ['text', 'json'] as const;
@@ -30,7 +30,7 @@ export const command: Command = {
       workflowPath: workflowOf(args, 0),
       port: readNumber('--port', args.value('port'), 65_535),
       isStrict: args.has('strict'),
-      asJson: args.value('format') === 'json',
+      asJson: isJson(args),
       logLevel: LOG_LEVELS.find((level) => level === args.value('log-level')) ?? null,
       logFormat: LOG_FORMATS.find((format) => format === args.value('log-format')) ?? null,
     };

@@ -8,8 +8,6 @@ export const command: Command = {
   example: 'foray schema > foray.schema.json',
   takes: { least: 0, most: 0 },
   async run() {
-    const { workflowSchema } = await import('../../app/schema.ts');
-    process.stdout.write(`${JSON.stringify(workflowSchema(), null, 2)}\n`);
-    return 0;
+    return (await import('../actions/schema.ts')).showSchema();
   },
 };
