@@ -79,7 +79,7 @@ describe('ARCHITECTURE.md', () => {
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // Whose votes count for a merge is said by the settings of the reviews.
   'src/config/reactions.ts': ['review_comments'],
-  // How versions before 0.2 stored their marks.
+  // Marks that were stored as text.
   'src/store/records/reactions.ts': ['review_comments', 'bot_review', 'merge_conflicts', 'label_commands'],
 };
 

@@ -212,7 +212,7 @@ function readEntry(at: number, body: string): readonly JournalEntry[] {
   return [{ at, ...data, given: data.given === undefined ? givenBefore(data) : data.given }];
 }
 
-/** Versions before 0.2 stored the words alone. */
+/** Notes of the older shape are stored without it: it is read from their words. */
 function givenBefore({ text, tone }: Pick<JournalEntry, 'text' | 'tone'>): JournalEntry['given'] {
   if (tone === 'plain') return text.startsWith('not handed off: ') ? { state: null } : null;
   const state = /^(?:handed off|moved) to (.*?)(?: by somebody else)?$/s.exec(text)?.[1];

@@ -25,7 +25,7 @@ export function errorOf({ fault, error }: Extract<ToldAnswer<unknown>, { readonl
   return errorOfFault(fault);
 }
 
-/** Of an earlier version the fault alone is known: the rest is read from its message. */
+/** Where the other side told the fault alone, the rest is read from its message. */
 function errorOfFault(fault: Fault): Error {
   const { kind, message, consequence } = fault;
   const retryable = consequence === 'back-off';

@@ -52,7 +52,7 @@ function isOld(stored: unknown): stored is OldProgress {
   return typeof stored === 'object' && stored !== null && 'mark' in stored && typeof stored.mark === 'string';
 }
 
-/** Versions before 0.2 stored a mark as text, split at colons, and the comments beside it. */
+/** The older shape of a stored mark: a text, split at colons, with the comments beside it. */
 function markOfText(kind: ReactionKind, { mark, given: comments = [] }: OldProgress): unknown {
   if (kind === 'review_comments' || kind === 'bot_review')
     return comments.length > 0 ? { at: 'given', comments } : { at: 'none' };

@@ -69,7 +69,7 @@ function carried({ carrier }: Asking, request: CarriedRequest, signal: AbortSign
   }
 }
 
-/** A worker of an earlier version reads `refused` alone, and takes what is over for pushed. */
+/** A worker that does not know `kind` reads `refused` alone, and takes what is over for pushed. */
 function pushValue(answer: PushAnswer): PushValue {
   return { ...answer, refused: answer.kind === 'refused' ? answer.said : null };
 }
