@@ -3,11 +3,8 @@ import type { MergeOrder, MergeResult, MergeStatus, RequestKey } from '../../por
 import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
 import type { Method, TrackerHttp } from '../shared/http.ts';
 import { pullPath } from './client.ts';
-
-export interface MergeParts {
-  readonly http: TrackerHttp;
-  readonly readStatus: (request: RequestKey, signal: AbortSignal) => Promise<MergeStatus>;
-}
+import type { PullContext } from './scm-routes.ts';
+import { readMergeStatus } from './scm-routes.ts';
 
 /** The answers with which the remote refuses a merge: not in a state to be merged, and a head that moved on. */
 const REFUSED: readonly number[] = [405, 409];
@@ -19,16 +16,16 @@ const DONE: MergeResult = { mergeCommitSha: '' };
  * Merges a request whose head is as expected. After a refusal the request is read again: somebody may have merged it
  * meanwhile, and a 409 whose head is the expected one after all was a race with something else and is tried once more.
  */
-export async function mergePull(
-  { http, readStatus }: MergeParts,
+export async function merge(
+  context: PullContext,
   request: RequestKey,
   order: MergeOrder,
   signal: AbortSignal,
 ): Promise<MergeResult> {
   const route = `${pullPath(request)}/merge`;
   checkOrder(order, route);
-  const post = () => tryMerge(http, route, order, signal);
-  const readAgain = () => readable(readStatus(request, signal));
+  const post = () => tryMerge(context.http, route, order, signal);
+  const readAgain = () => readable(readMergeStatus(context, request, signal));
 
   const refusal = await post();
   if (refusal === null) return DONE;

@@ -6,7 +6,7 @@ import { botComments, DECISIONS, foldDecision, isTrustedReviewer, objections, re
 import { issuePath } from './scm-routes.ts';
 import type { WireReviewComment } from './scm-schema.ts';
 
-export async function reviewDecision(
+export async function readReviewDecision(
   context: PullContext,
   request: RequestKey,
   counting: Counting,
@@ -34,7 +34,7 @@ async function toldDecision({ readFacts, warnOnce }: PullContext, request: Reque
   }
 }
 
-export async function pendingReviews(
+export async function readPendingReviews(
   context: PullContext,
   request: RequestKey,
   trust: Trust,
@@ -68,7 +68,7 @@ async function openComments(
   }
 }
 
-export async function botReviewComments(
+export async function readBotReviewComments(
   context: PullContext,
   request: RequestKey,
   botUsernames: readonly string[],

@@ -11,7 +11,7 @@ import { readLabelJournal } from './label-events.ts';
 import { enqueue, merge } from './merge.ts';
 import { onceEach, type PullContext } from './pull-context.ts';
 import { createPullGraph } from './pull-graph.ts';
-import { botReviewComments, pendingReviews, reviewDecision } from './reviews.ts';
+import { readBotReviewComments, readPendingReviews, readReviewDecision } from './reviews.ts';
 import { isMerged, toMergeStatus, MERGEABLE_STATES } from './scm-map.ts';
 import { checkMergeScope, createPullRoutes, issuePath, scmRemedies } from './scm-routes.ts';
 import { KIND, readScmSettings } from './settings.ts';
@@ -32,11 +32,11 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
   };
   return {
     kind: KIND,
-    readReviewDecision: (request, votes, signal, own = '') => reviewDecision(context, request, { votes, own }, signal),
-    readMergeStatus: (request, signal) => mergeStatus(context, request, signal),
-    readCiStatus: (request, signal) => ciStatus(context, request, signal),
-    readPendingReviews: (request, trust, signal) => pendingReviews(context, request, trust, signal),
-    readBotReviewComments: (request, botUsernames, signal) => botReviewComments(context, request, botUsernames, signal),
+    readReviewDecision: (request, votes, signal, own = '') => readReviewDecision(context, request, { votes, own }, signal),
+    readMergeStatus: (request, signal) => readMergeStatus(context, request, signal),
+    readCiStatus: (request, signal) => readCiStatus(context, request, signal),
+    readPendingReviews: (request, trust, signal) => readPendingReviews(context, request, trust, signal),
+    readBotReviewComments: (request, botUsernames, signal) => readBotReviewComments(context, request, botUsernames, signal),
     readLabelEvents: async (request, signal) => readLabelJournal(http, `${issuePath(request)}/events`, logger, signal),
     readOwnAccount: (signal) => readOwnLogin(http, graphql, signal),
     readDefaultBranch: context.routes.defaultBranch,
@@ -50,7 +50,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
   };
 }
 
-async function mergeStatus(context: PullContext, request: RequestKey, signal: AbortSignal): Promise<MergeStatus> {
+async function readMergeStatus(context: PullContext, request: RequestKey, signal: AbortSignal): Promise<MergeStatus> {
   const pull = await context.routes.freshPull(request, signal);
   if (!MERGEABLE_STATES.has(pull.mergeable_state.toLowerCase())) {
     context.warnOnce('mergeable state is not known, the pull request counts as blocked', request, pull.mergeable_state);
@@ -70,7 +70,11 @@ async function mergeCommit({ readFacts, warnOnce }: PullContext, request: Reques
   }
 }
 
-async function ciStatus({ routes, readChecks }: PullContext, request: RequestKey, signal: AbortSignal): Promise<CiConclusion> {
+async function readCiStatus(
+  { routes, readChecks }: PullContext,
+  request: RequestKey,
+  signal: AbortSignal,
+): Promise<CiConclusion> {
   const { head } = await routes.pull(request, signal);
   const { checks, status } = await readChecks(request, head.sha, signal);
   return checks.length === 0 ? '' : status;

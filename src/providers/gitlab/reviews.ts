@@ -73,7 +73,7 @@ export async function readPendingReviews(
 }
 
 /** What bots wrote: accounts on the list, and those which the platform calls bots. An account that cannot be looked up ends the read. */
-export async function readBotComments(
+export async function readBotReviewComments(
   context: RequestContext,
   bots: BotLookup,
   botUsernames: readonly string[],

@@ -8,7 +8,7 @@ import { factsOf, openForge, openRepo, openRequest, readMergeRequest } from './s
 import { readHeadPipeline } from './head-pipeline.ts';
 import { checkMergeScope } from './merge.ts';
 import { trackerError } from './routes.ts';
-import { readBotComments, readPendingReviews, readReviewDecision } from './reviews.ts';
+import { readBotReviewComments, readPendingReviews, readReviewDecision } from './reviews.ts';
 import { mergeabilityOf, toLabelEvents, toMergeStatus } from './scm-map.ts';
 import { createTrust } from './members.ts';
 import { ACCOUNT, LABEL_EVENT } from './scm-schema.ts';
@@ -31,7 +31,7 @@ export function createScm(connection: ScmConnection, deps: ProviderDeps): ScmAda
     readPendingReviews: async (request, trust, signal) =>
       readPendingReviews(await at(request), { bots, isTrusted: trusted(trust), warnOnce: forge.warnOnce }, signal),
     readBotReviewComments: async (request, botUsernames, signal) =>
-      readBotComments(await at(request), bots, botUsernames, signal),
+      readBotReviewComments(await at(request), bots, botUsernames, signal),
     readLabelEvents: async (request, signal) => readLabelEvents(await at(request), signal),
     // GitLab API, "Users API": the current user.
     readOwnAccount: async (signal) => (await forge.http.getJson(ACCOUNT, { path: '/user' }, signal)).username,
