@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeDirectories } from '../lib/make-directories.ts';
-import { mustPass } from './must-pass.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import { createRepository, type RepositorySettings } from './repository.ts';
 
 /** What a remote told of itself. */
@@ -26,7 +26,7 @@ export async function askRemote(
     const repository = createRepository({ ...settings, folder }, { env, processes });
     const place = path.dirname(repository.control);
     await makeDirectories(place, 0o700);
-    await mustPass(repository, place, ['init', '--quiet', '--bare', repository.control], signal);
+    await gitOrThrow(repository, place, ['init', '--quiet', '--bare', repository.control], signal);
     const asked = baseBranch === null ? [] : [`refs/heads/${baseBranch}`];
     const told = await repository.remote('fetch', ['ls-remote', '--symref', url, 'HEAD', ...asked], signal);
     return {

@@ -6,8 +6,8 @@ import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carr
 import type { OverRequest } from '../ports/scm.ts';
 import { GitRefusal } from './refusal.ts';
 import { offeredRef, pushedRef, updateRefs } from './commits.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import { notePush, offer, type Offer, type Remote } from './remote.ts';
-import { mustPass } from './must-pass.ts';
 import type { Repository } from './repository.ts';
 
 const CARRIED = ['refs/heads', 'refs/tags', 'refs/foray/pushed'];
@@ -26,7 +26,7 @@ export function createCarriedRemote(carrier: Carrier, branch: string): Remote {
       if (packed.bytes > 0) {
         await withFile(repository, async (file) => {
           await download(carrier, packed.bytes, file, signal);
-          await mustPass(repository, repository.control, ['bundle', 'unbundle', file], signal);
+          await gitOrThrow(repository, repository.control, ['bundle', 'unbundle', file], signal);
         });
       }
       // Somebody else went on with the branch: what could not be pushed from here is no longer what comes next.
@@ -52,7 +52,7 @@ function isMirrored(name: string): boolean {
 /** Branches and tags as they were carried here the last time, and what was pushed from here since. */
 async function refsOf(repository: Repository, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
   const format = '--format=%(refname) %(objectname)';
-  const told = await mustPass(repository, repository.control, ['for-each-ref', format, ...CARRIED], signal);
+  const told = await gitOrThrow(repository, repository.control, ['for-each-ref', format, ...CARRIED], signal);
   const lines = told.split('\n').filter((line) => line !== '');
   return new Map(lines.map((line) => line.split(' ') as [string, string]));
 }

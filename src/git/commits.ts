@@ -1,5 +1,5 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
-import { mustPass } from './must-pass.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import type { Repository } from './repository.ts';
 
 /** What is to be pushed to a branch. */
@@ -25,7 +25,7 @@ export async function commitAt(repository: Repository, where: string, ref: strin
 
 /** What is checked out in a worktree. */
 export async function headOf(repository: Repository, path: string, signal: AbortSignal): Promise<string> {
-  return (await mustPass(repository, path, ['rev-parse', '--verify', 'HEAD^{commit}'], signal)).trim();
+  return (await gitOrThrow(repository, path, ['rev-parse', '--verify', 'HEAD^{commit}'], signal)).trim();
 }
 
 /** Where a branch of the remote is, as far as the last refresh knows. What `shared` says of it, every agent can move. */
@@ -79,7 +79,7 @@ export async function identify(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const how = ['rev-list', '--no-merges', '--topo-order', '--date=raw', '--format=%H %an <%ae> %ad %s'];
-  const told = linesOf(await mustPass(repository, repository.shared, [...how, ...which], signal));
+  const told = linesOf(await gitOrThrow(repository, repository.shared, [...how, ...which], signal));
   const lines = told.filter((line) => !line.startsWith('commit '));
   // What is told is cut somewhere.
   if (!lines.every((line) => /^[0-9a-f]{40,64} /.test(line)))
@@ -89,4 +89,10 @@ export async function identify(
 
 export function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
+}
+
+/** The configured author; where there is none, ourselves. */
+export async function authorOf(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {
+  const email = await repository.local(cwd, ['config', 'user.email'], signal);
+  return email.code === 0 && email.stdout.trim() !== '' ? [] : ['-c', 'user.name=Foray', '-c', 'user.email=foray@localhost'];
 }

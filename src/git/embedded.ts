@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { baseCommit } from './commits.ts';
 import type { Repository } from './repository.ts';
-import { leftForPerson } from './unfinished.ts';
+import { leftForPerson } from './unfinished-operation.ts';
 import type { Worktree } from './worktree.ts';
 
 /** A change that puts a link to a commit of another repository where there was none. */

@@ -1,7 +1,7 @@
 export { askRemote } from './ask-remote.ts';
 export { createBundle, createCarriedRemote, tooLarge } from './carried-remote.ts';
 export { baseCommit, offeredRef, pushedCommit, pushedRef } from './commits.ts';
-export { mustPass } from './must-pass.ts';
+export { gitOrThrow } from './git-or-throw.ts';
 export { publish } from './publish.ts';
 export type { Published } from './publish.ts';
 export { GitRefusal } from './refusal.ts';

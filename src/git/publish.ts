@@ -1,16 +1,16 @@
 import path from 'node:path';
 import { crashPoint } from '../lib/crash-point.ts';
 import type { OverRequest } from '../ports/scm.ts';
-import { baseCommit, headOf, isOurs, isWithin, remoteCommit } from './commits.ts';
+import { authorOf, baseCommit, headOf, isOurs, isWithin, remoteCommit } from './commits.ts';
+import { mergeDropped, mergeTheirs } from './commits-of-others.ts';
 import { refuseEmbedded } from './embedded.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import { removeStaleLocks } from './locks.ts';
-import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import type { Repository } from './repository.ts';
 import { GitRefusal } from './refusal.ts';
-import { authorOf, mergeDropped, mergeTheirs } from './theirs.ts';
 import { refuseReturn } from './taken-back.ts';
-import { attachHead, leftForPerson, refuseUnfinished, unfinishedIn } from './unfinished.ts';
+import { attachHead, leftForPerson, refuseUnfinished, unfinishedIn } from './unfinished-operation.ts';
 import type { Worktree } from './worktree.ts';
 
 /** What became of the work of a run. */
@@ -57,7 +57,7 @@ async function pushHead(
   signal: AbortSignal,
 ): Promise<Published | OverRequest | null> {
   const range = `${await baseCommit(repository, signal)}..HEAD`;
-  const ahead = await mustPass(repository, worktree.path, ['rev-list', '--count', range], signal);
+  const ahead = await gitOrThrow(repository, worktree.path, ['rev-list', '--count', range], signal);
   if (Number(ahead.trim()) === 0) return null;
   await refuseReturn(repository, worktree, await headOf(repository, worktree.path, signal), signal);
   await mergeDropped(repository, worktree, signal);
@@ -68,7 +68,7 @@ async function pushHead(
     const request = await repository.push(worktree.branch, sha, signal);
     if (request !== null) return request;
     crashPoint('after pushing the branch');
-    await mustPass(repository, repository.shared, ['update-ref', `refs/remotes/origin/${worktree.branch}`, sha], signal);
+    await gitOrThrow(repository, repository.shared, ['update-ref', `refs/remotes/origin/${worktree.branch}`, sha], signal);
     return null;
   });
   return over ?? { branch: worktree.branch, base: repository.baseBranch(), sha };
@@ -92,12 +92,12 @@ async function refuseStepBack(
 async function commitRest(repository: Repository, cwd: string, message: string, signal: AbortSignal): Promise<void> {
   const unfinished = await unfinishedIn(repository, cwd);
   const excludes = await ownExcludes(repository, cwd, signal);
-  const status = await mustPass(repository, cwd, [...excludes, 'status', '--porcelain', '--ignore-submodules=none'], signal);
+  const status = await gitOrThrow(repository, cwd, [...excludes, 'status', '--porcelain', '--ignore-submodules=none'], signal);
   refuseUnfinished(cwd, unfinished, status);
   if (status.trim() === '' && unfinished === null) return;
   await addAll(repository, cwd, excludes, signal);
   // The agent may have added it against our will, and what was cleared before the run is not its deletion.
-  await mustPass(repository, cwd, ['reset', '--quiet', '--', '.foray'], signal);
+  await gitOrThrow(repository, cwd, ['reset', '--quiet', '--', '.foray'], signal);
   const staged = await repository.local(
     cwd,
     ['diff', '--cached', '--quiet', '--no-ext-diff', '--ignore-submodules=none'],
@@ -105,12 +105,12 @@ async function commitRest(repository: Repository, cwd: string, message: string, 
   );
   if (staged.code === 0 && unfinished === null) return;
   const author = await authorOf(repository, cwd, signal);
-  await mustPass(repository, cwd, [...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
+  await gitOrThrow(repository, cwd, [...author, 'commit', '--quiet', '--no-verify', '-m', message], signal);
 }
 
 async function addAll(repository: Repository, cwd: string, excludes: readonly string[], signal: AbortSignal): Promise<void> {
   // Sparse: the agent may have narrowed what is checked out, and put files outside of it.
-  await mustPass(repository, cwd, [...excludes, 'add', '--all', '--sparse'], signal).catch((error: unknown) => {
+  await gitOrThrow(repository, cwd, [...excludes, 'add', '--all', '--sparse'], signal).catch((error: unknown) => {
     const folder = /'(.+)' does not have a commit checked out/.exec(String(error))?.[1];
     if (folder === undefined) throw error;
     const what = `${path.join(cwd, folder)} is a repository of its own without a commit`;

@@ -2,8 +2,8 @@ import { WorkspaceError } from '../domain/model/errors.ts';
 import { crashPoint } from '../lib/crash-point.ts';
 import type { OverRequest } from '../ports/scm.ts';
 import { commitAt, isOurs, isWithin, offeredRef, pushedRef, remoteCommit, updateRefs } from './commits.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import { GitRefusal } from './refusal.ts';
-import { mustPass } from './must-pass.ts';
 import { isReplaceable } from './replaceable.ts';
 import type { Repository } from './repository.ts';
 
@@ -53,8 +53,8 @@ export const networkRemote: Remote = {
 export async function offer(repository: Repository, { branch, sha }: Offer, signal: AbortSignal): Promise<void> {
   const { control, shared } = repository;
   const ref = offeredRef(branch);
-  await mustPass(repository, shared, ['update-ref', ref, sha], signal);
-  await mustPass(repository, control, ['fetch', '--quiet', '--no-tags', shared, `+${ref}:${ref}`], signal);
+  await gitOrThrow(repository, shared, ['update-ref', ref, sha], signal);
+  await gitOrThrow(repository, control, ['fetch', '--quiet', '--no-tags', shared, `+${ref}:${ref}`], signal);
 }
 
 /**

@@ -7,10 +7,10 @@ import type { WritePermission } from '../ports/runtime.ts';
 import type { OverRequest } from '../ports/scm.ts';
 import { runGit, subcommandOf, type GitResult } from './command.ts';
 import { httpAddressOf, NO_OTHER_SETTINGS, plainEnvironment, remoteEnvironment } from './credentials.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import { GitRefusal } from './refusal.ts';
 import { refuseLinks } from './links.ts';
-import { makeBoth } from './make-both.ts';
-import { mustPass } from './must-pass.ts';
+import { prepareRepositories } from './prepare-repositories.ts';
 import { repositoryEnvironment, worktreeEnvironment } from './worktree-directory.ts';
 import { networkRemote, type Remote } from './remote.ts';
 
@@ -141,7 +141,7 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
     },
     mend: (signal) =>
       exclusively(async () => {
-        if (await makeBoth(repository, folder, signal)) await fetchAll(signal);
+        if ((await prepareRepositories(repository, folder, signal)) === 'new') await fetchAll(signal);
       }),
     exclusively,
     push: (branch, sha, signal) => remote.push(repository, { branch, sha }, signal),
@@ -149,7 +149,7 @@ export function createRepository(settings: RepositorySettings, deps: RepositoryD
   };
 
   async function refreshAll(signal: AbortSignal): Promise<void> {
-    await makeBoth(repository, folder, signal);
+    await prepareRepositories(repository, folder, signal);
     await fetchAll(signal);
   }
 
@@ -225,5 +225,5 @@ async function fetchIntoShared(repository: Repository, signal: AbortSignal): Pro
   const rewritten = ['-c', `url.${path.relative(shared, control)}.insteadOf=${address}`];
   const mirrored = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
   const how = [...rewritten, 'fetch', '--quiet', '--prune', '--no-tags', address, ...mirrored];
-  await mustPass(repository, shared, how, signal);
+  await gitOrThrow(repository, shared, how, signal);
 }

@@ -1,8 +1,8 @@
 import { baseCommit, headOf, identify, isWithin, pushedCommit, remoteCommit } from './commits.ts';
-import { mustPass } from './must-pass.ts';
+import { notedTheirs, noteTheirs } from './commits-of-others.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import type { Repository } from './repository.ts';
-import { notedTheirs, noteTheirs } from './theirs.ts';
-import { checkOutAt, leftForPerson } from './unfinished.ts';
+import { checkOutAt, leftForPerson } from './unfinished-operation.ts';
 import type { Worktree } from './worktree.ts';
 
 /*
@@ -62,12 +62,12 @@ async function takenFrom(repository: Repository, branch: string, work: string, s
 async function hasOwn(repository: Repository, branch: string, head: string, signal: AbortSignal): Promise<boolean> {
   const pushed = await pushedCommit(repository, branch, signal);
   const known = [...(await notedTheirs(repository, branch, signal)).keys(), ...(pushed === null ? [] : [pushed])];
-  const own = await mustPass(repository, repository.shared, ['rev-list', '--max-count=1', head, '--not', ...known], signal);
+  const own = await gitOrThrow(repository, repository.shared, ['rev-list', '--max-count=1', head, '--not', ...known], signal);
   return own !== '';
 }
 
 /** What is not committed; our own folder does not count. */
 async function hasChanges(repository: Repository, path: string, signal: AbortSignal): Promise<boolean> {
   const asked = ['status', '--porcelain', '--', '.', ':(exclude).foray'];
-  return (await mustPass(repository, path, asked, signal)) !== '';
+  return (await gitOrThrow(repository, path, asked, signal)) !== '';
 }

@@ -1,16 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { WorkspaceError } from '../domain/model/errors.ts';
 import { baseCommit, commitAt, headOf, isOurs, isWithin, offeredRef, pushedCommit, remoteCommit } from './commits.ts';
+import { mergeTheirs, noteTheirs } from './commits-of-others.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import { GitRefusal } from './refusal.ts';
 import { removeStaleLocks } from './locks.ts';
-import { mustPass } from './must-pass.ts';
 import { refuseWorkPipes } from './pipes.ts';
 import { noteLanded } from './remote.ts';
 import { noteBegun } from './replaceable.ts';
 import type { Repository } from './repository.ts';
 import { beginAnew } from './taken-back.ts';
-import { mergeTheirs, noteTheirs } from './theirs.ts';
-import { unfinishedIn } from './unfinished.ts';
+import { unfinishedIn } from './unfinished-operation.ts';
 
 /** What is checked out for an issue. */
 export interface Worktree {
@@ -29,13 +29,13 @@ export async function createWorktree(repository: Repository, worktree: Worktree,
   }
   await repository.refresh(signal);
   await repository.exclusively(async () => {
-    await mustPass(repository, repository.shared, ['worktree', 'prune'], signal);
+    await gitOrThrow(repository, repository.shared, ['worktree', 'prune'], signal);
     await noteLanded(repository, branch, signal);
     const start = await startOf(repository, branch, signal);
     await noteTheirs(repository, branch, start, signal);
     await noteBegun(repository, branch, start, signal);
-    await mustPass(repository, repository.shared, ['update-ref', `refs/heads/${branch}`, start], signal);
-    await mustPass(repository, repository.shared, ['worktree', 'add', ...ADD, path, branch], signal);
+    await gitOrThrow(repository, repository.shared, ['update-ref', `refs/heads/${branch}`, start], signal);
+    await gitOrThrow(repository, repository.shared, ['worktree', 'add', ...ADD, path, branch], signal);
   });
 }
 

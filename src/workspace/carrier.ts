@@ -4,7 +4,7 @@ import { WorkspaceError } from '../domain/model/errors.ts';
 import {
   createBundle,
   GitRefusal,
-  mustPass,
+  gitOrThrow,
   noteLanded,
   offeredRef,
   pushedCommit,
@@ -97,7 +97,7 @@ async function pack(
 ): Promise<Packed> {
   const { control } = repository;
   const format = '--format=%(refname) %(objectname)';
-  const told = await mustPass(repository, control, ['for-each-ref', format, 'refs/heads', 'refs/tags'], signal);
+  const told = await gitOrThrow(repository, control, ['for-each-ref', format, 'refs/heads', 'refs/tags'], signal);
   const lines = told.split('\n').filter((line) => line !== '');
   const refs = lines.map((line) => line.split(' ') as [string, string]);
   const known = await knownAmong(repository, have, signal);
@@ -115,7 +115,7 @@ async function pack(
 async function knownAmong(repository: Repository, have: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
   const names = have.filter(isSha);
   if (names.length === 0) return [];
-  const told = await mustPass(repository, repository.control, ['rev-list', '--no-walk', '--ignore-missing', ...names], signal);
+  const told = await gitOrThrow(repository, repository.control, ['rev-list', '--no-walk', '--ignore-missing', ...names], signal);
   return told.split('\n').filter((line) => line !== '');
 }
 
@@ -127,10 +127,10 @@ async function takeOver(
 ): Promise<void> {
   const { control } = repository;
   const sent = await stat(file).catch(() => null);
-  if (sent !== null) await mustPass(repository, control, ['bundle', 'unbundle', file], signal);
+  if (sent !== null) await gitOrThrow(repository, control, ['bundle', 'unbundle', file], signal);
   await rm(file, { force: true });
-  await mustPass(repository, control, ['rev-parse', '--quiet', '--verify', `${sha}^{commit}`], signal);
-  await mustPass(repository, control, ['update-ref', offeredRef(branch), sha], signal);
+  await gitOrThrow(repository, control, ['rev-parse', '--quiet', '--verify', `${sha}^{commit}`], signal);
+  await gitOrThrow(repository, control, ['update-ref', offeredRef(branch), sha], signal);
 }
 
 async function readPart(file: string, at: number): Promise<string> {

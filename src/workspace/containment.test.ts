@@ -21,7 +21,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createWorkspaceBench, makeDeep } from '../../test/support/workspaces.ts';
 import type { WorkspaceBench } from '../../test/support/workspaces.ts';
-import { markUnfinished } from './unfinished.ts';
+import { markUnfinished } from './unfinished-mark.ts';
 
 const signal = new AbortController().signal;
 let bench: WorkspaceBench;

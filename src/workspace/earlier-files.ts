@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { createLookingGit, type LookingGit } from '../git/looking.ts';
+import { createReadOnlyGit, type ReadOnlyGit } from '../git/read-only-git.ts';
 import { readShortFile } from '../lib/short-file.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { clearAs } from './as-user.ts';
@@ -29,7 +29,7 @@ export function createEarlierFiles(user: ProgramUser | null = null): EarlierFile
   };
   return {
     async clear(workspace, signal) {
-      const git = user !== null || isInRepository(workspace) ? createLookingGit(workspace, user, TIMEOUT_MS, signal) : null;
+      const git = user !== null || isInRepository(workspace) ? createReadOnlyGit(workspace, user, TIMEOUT_MS, signal) : null;
       for (const name of NAMES) {
         const file = fileOf(workspace, name);
         const isThere = look(file) !== null;
@@ -65,7 +65,7 @@ function isInRepository(workspace: string): boolean {
   }
 }
 
-async function committed(git: LookingGit, name: string, signal: AbortSignal): Promise<string | null> {
+async function committed(git: ReadOnlyGit, name: string, signal: AbortSignal): Promise<string | null> {
   try {
     return await git(['show', `HEAD:./${DATA_FOLDER}/${name}`]);
   } catch {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
-import { createLookingGit, type LookingGit } from '../git/looking.ts';
+import { createReadOnlyGit, type ReadOnlyGit } from '../git/read-only-git.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { DATA_FOLDER, look } from './containment.ts';
 import { hasMade, marksOf } from './made-commits.ts';
@@ -84,14 +84,14 @@ interface Described {
   /** The files that differ from the last commit. */
   readonly changed: readonly string[];
   /** Itself and its submodules. */
-  readonly repositories: readonly { readonly git: LookingGit; readonly label: string }[];
+  readonly repositories: readonly { readonly git: ReadOnlyGit; readonly label: string }[];
 }
 
 /** Null where there is no repository of its own: one that the workspaces are in is none of theirs. */
 async function describeRepository(directory: string, looking: Looking): Promise<Described | null> {
   if (look(path.join(directory, '.git')) === null) return null;
   const { signal, user, label } = looking;
-  const git = createLookingGit(directory, user, TIMEOUT_MS, signal);
+  const git = createReadOnlyGit(directory, user, TIMEOUT_MS, signal);
   const filters = await git(['config', '--name-only', '--null', '--get-regexp', String.raw`^filter\.`]);
   const status = await git(STATUS, { env: withoutFilters(filters?.split('\0') ?? []) });
   if (status === null) return null;

@@ -160,7 +160,7 @@ describe('each hook', () => {
   it('after_create runs again in a clean directory after a crash in its middle', async () => {
     const subject = bench.subject({ afterCreate: 'ls -A > ../seen' });
     await bench.workspaces.prepare(subject, signal);
-    const { markUnfinished } = await import('./unfinished.ts');
+    const { markUnfinished } = await import('./unfinished-mark.ts');
     markUnfinished(path.join(bench.root, 'ABC-1'));
     await writeFile(inWorkspace('half'), 'clone');
     expect(await bench.workspaces.prepare(subject, signal)).toMatchObject({ created: true });

@@ -1,4 +1,4 @@
-import type { LookingGit } from '../git/looking.ts';
+import type { ReadOnlyGit } from '../git/read-only-git.ts';
 
 /*
  * Whether a run made a commit. A guard against runs that did nothing, not against deceit: an agent that wants to can always
@@ -6,7 +6,7 @@ import type { LookingGit } from '../git/looking.ts';
  */
 
 /** All that commits can be found by: one line each, with the name where it is a branch of a remote. */
-export async function marksOf(git: LookingGit): Promise<readonly string[]> {
+export async function marksOf(git: ReadOnlyGit): Promise<readonly string[]> {
   const refs = await refsOf(git);
   const others = await linesOf(git, ['rev-list', '--no-walk', '--reflog']);
   const named = refs.map((ref) => (isRemote(ref) ? `${ref.sha} ${ref.name}` : ref.sha));
@@ -14,7 +14,7 @@ export async function marksOf(git: LookingGit): Promise<readonly string[]> {
 }
 
 /** Whether there is a commit that was not there at the time of these marks and did not just come from others, or a branch was pushed. */
-export async function hasMade(git: LookingGit, before: ReadonlySet<string>): Promise<boolean> {
+export async function hasMade(git: ReadOnlyGit, before: ReadonlySet<string>): Promise<boolean> {
   const known = new Set([...before].map((mark) => mark.split(' ')[0] ?? ''));
   const refs = await refsOf(git);
   const remotes = refs.filter((ref) => isRemote(ref));
@@ -48,7 +48,7 @@ interface Ref {
 
 const REFS = ['refs/heads', 'refs/tags', 'refs/stash', 'refs/remotes'];
 
-async function refsOf(git: LookingGit): Promise<readonly Ref[]> {
+async function refsOf(git: ReadOnlyGit): Promise<readonly Ref[]> {
   const lines = await linesOf(git, ['for-each-ref', '--format=%(objectname) %(refname) %(HEAD)%(worktreepath)', ...REFS]);
   const refs = lines.flatMap((line): readonly Ref[] => {
     const [, sha = '', name = '', own, place] = /^(\S+) (\S+) ?(\*?) ?(.*)$/.exec(line) ?? [];
@@ -71,7 +71,7 @@ interface Noted {
 const PLAINLY = ['--no-show-signature', '--no-patch'];
 
 /** What git noted about these names, the newest first; nothing where it notes nothing. */
-async function logOf(git: LookingGit, names: readonly string[]): Promise<readonly Noted[]> {
+async function logOf(git: ReadOnlyGit, names: readonly string[]): Promise<readonly Noted[]> {
   const lines = await linesOf(git, ['log', '--walk-reflogs', ...PLAINLY, '--format=%H %gD %gs', ...names]);
   return lines.flatMap((line): readonly Noted[] => {
     const [, sha = '', name = '', deed = ''] = /^(\S+) (\S+)@\{\d+\} (.*)$/.exec(line) ?? [];
@@ -89,16 +89,16 @@ function hasPush(log: readonly Noted[], before: ReadonlySet<string>): boolean {
 }
 
 /** Whether these commits, or what they are made on, are more than the others lead to. */
-async function reachesMore(git: LookingGit, commits: readonly string[], than: ReadonlySet<string>): Promise<boolean> {
+async function reachesMore(git: ReadOnlyGit, commits: readonly string[], than: ReadonlySet<string>): Promise<boolean> {
   if (commits.length === 0) return false;
   const input = [...commits, ...[...than].map((sha) => `^${sha}`)].map((line) => `${line}\n`).join('');
   return (await git(['rev-list', '--max-count=1', '--ignore-missing', '--stdin'], { input })) !== '';
 }
 
-async function headOf(git: LookingGit): Promise<readonly string[]> {
+async function headOf(git: ReadOnlyGit): Promise<readonly string[]> {
   return linesOf(git, ['rev-parse', '--quiet', '--verify', 'HEAD']);
 }
 
-async function linesOf(git: LookingGit, args: readonly string[]): Promise<readonly string[]> {
+async function linesOf(git: ReadOnlyGit, args: readonly string[]): Promise<readonly string[]> {
   return ((await git(args)) ?? '').split('\n').filter((line) => line !== '');
 }

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogRecorder, createWorkspaceBench, type WorkspaceBench } from '../../test/support/workspaces.ts';
-import { moveAside } from './aside.ts';
+import { moveAside } from './move-aside.ts';
 import { createWorkspaces } from './index.ts';
 import { markNameOf, workspaceKey } from './key.ts';
 

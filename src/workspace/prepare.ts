@@ -10,7 +10,7 @@ import type { Delivery } from './delivery.ts';
 import type { RunHook } from './hooks.ts';
 import { putMark } from './marks.ts';
 import { chooseDirectory, type SignedRoot } from './choose-directory.ts';
-import { clearUnfinished, isUnfinished, markUnfinished } from './unfinished.ts';
+import { clearUnfinished, isUnfinished, markUnfinished } from './unfinished-mark.ts';
 import { removeIfThere, removeTree } from './remove.ts';
 import { dropWorkNote } from './work-note.ts';
 

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import type { ProgramUser } from '../lib/process/index.ts';
 import type { Removal, RemovalSubject } from '../ports/workspace.ts';
-import { clearOldRemovals, moveAside } from './aside.ts';
+import { clearOldRemovals, moveAside } from './move-aside.ts';
 import { findOwnDirectory, findUnmarked, type DirectoryChoice, type SignedRoot } from './choose-directory.ts';
 import { hasDirectory, look, realRoot } from './containment.ts';
 import type { RunHook } from './hooks.ts';
 import { workspaceNames } from './key.ts';
 import { dropMark } from './marks.ts';
 import { removeWorkspace } from './remove.ts';
-import { clearUnfinished } from './unfinished.ts';
+import { clearUnfinished } from './unfinished-mark.ts';
 import { dropWorkNote } from './work-note.ts';
 
 interface RemoveForDeps {

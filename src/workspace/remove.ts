@@ -5,7 +5,7 @@ import type { ProgramUser } from '../lib/process/index.ts';
 import { removeByProgram, removeTreeAs } from './as-user.ts';
 import { codeOf, hasDirectory, look } from './containment.ts';
 import type { RunHook } from './hooks.ts';
-import { clearUnfinished, markUnfinished } from './unfinished.ts';
+import { clearUnfinished, markUnfinished } from './unfinished-mark.ts';
 
 /** Runs `before_remove`, whose failure changes nothing, and deletes the directory. */
 export async function removeWorkspace(

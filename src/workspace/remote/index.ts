@@ -8,7 +8,7 @@ import { createHookRunner, type RunHook } from '../hooks.ts';
 import { isWorkspaceKey, markNameOf, workspaceNames } from '../key.ts';
 import { judgeMark, markText } from '../marks.ts';
 import { choose, isOwn, type DirectoryChoice } from '../choose-directory.ts';
-import type { LookingGit } from '../../git/looking.ts';
+import type { ReadOnlyGit } from '../../git/read-only-git.ts';
 import { compareWork, marksIn } from '../evidence.ts';
 import { hasMade } from '../made-commits.ts';
 import { parseScm, SCM_BYTES } from '../scm-file.ts';
@@ -73,7 +73,7 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
       const as = before.startsWith('files\n') ? 'files' : 'either';
       const told = compareWork(before, await lookAtWork(far, subject, as, signal));
       if (told !== 'other marks') return told === 'work';
-      return hasMade(await lookingGit(far, subject, signal), marksIn(before));
+      return hasMade(await readOnlyGit(far, subject, signal), marksIn(before));
     },
     settleWork: () => Promise.resolve(),
     async deliver(subject, signal) {
@@ -138,7 +138,7 @@ async function lookAtWork(far: Far, subject: WorkspaceSubject, as: 'either' | 'f
 /** An argument of a process is not longer than 128 KiB: commits that are left out may count as new. */
 const MOST_INPUT = 120_000;
 
-async function lookingGit(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<LookingGit> {
+async function readOnlyGit(far: Far, subject: WorkspaceSubject, signal: AbortSignal): Promise<ReadOnlyGit> {
   const { name } = await own(far, subject, signal);
   return async (args, { input = '' } = {}) => {
     const fitting = input.slice(0, input.lastIndexOf('\n', MOST_INPUT) + 1);

@@ -3,18 +3,18 @@ import path from 'node:path';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { removePlace } from '../lib/remove-place.ts';
 import { replaceShortFile } from '../lib/short-file.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import { refuseLinks, removeLinks } from './links.ts';
 import { removeSharedLocks } from './locks.ts';
-import { mustPass } from './must-pass.ts';
 import { removePipesAndLinks } from './pipes.ts';
 import type { Repository } from './repository.ts';
 import { removeDetours } from './worktree-directory.ts';
 
 /**
- * Makes what is missing of both, and replaces what an agent put in the place of files that git reads. True where `control` was
- * begun anew, and knows no branch of the remote.
+ * Makes what is missing of `control` and `shared`, and replaces what an agent put in the place of files that git reads. Says
+ * 'new' where `control` was begun anew, and knows no branch of the remote.
  */
-export async function makeBoth(repository: Repository, folder: string, signal: AbortSignal): Promise<boolean> {
+export async function prepareRepositories(repository: Repository, folder: string, signal: AbortSignal): Promise<'new' | 'kept'> {
   const { control, shared } = repository;
   refuseLinks([path.dirname(folder), folder], { retryable: false });
   await makeDirectories(folder, 0o700);
@@ -32,7 +32,7 @@ export async function makeBoth(repository: Repository, folder: string, signal: A
   replaceShortFile(path.join(shared, 'info', 'exclude'), '/.foray/\n');
   await removePlace(path.join(shared, 'info', 'attributes'));
   await settleShared(repository, folder, signal);
-  return isNew;
+  return isNew ? 'new' : 'kept';
 }
 
 /** One that lacks any of them is begun again, which leaves alone what is there. */
@@ -41,7 +41,7 @@ function isRepository(place: string): boolean {
 }
 
 async function init(repository: Repository, folder: string, place: string, signal: AbortSignal): Promise<void> {
-  await mustPass(repository, folder, ['init', '--quiet', '--bare', place], signal);
+  await gitOrThrow(repository, folder, ['init', '--quiet', '--bare', place], signal);
 }
 
 /** These change the files of all issues, or keep git from working at all; git finds out anew what it knew of the disk. */
@@ -60,11 +60,11 @@ async function settleShared(repository: Repository, folder: string, signal: Abor
   const { shared, url } = repository;
   const file = path.join(shared, 'config');
   const told = await repository.local(folder, ['config', '--file', file, '--null', '--list'], signal);
-  const found = told.code === 0 ? entriesOf(told.stdout) : [];
+  const found = told.code === 0 ? configEntries(told.stdout) : [];
   const foreign = new Set(found.filter(([key, value]) => FOREIGN.some((is) => is(key, value))).map(([key]) => key));
   const isKept = told.code === 0 && foreign.size <= MOST_FOREIGN;
   const entries = isKept ? found : [];
-  const edit = (...args: readonly string[]) => mustPass(repository, folder, ['config', '--file', file, ...args], signal);
+  const edit = (...args: readonly string[]) => gitOrThrow(repository, folder, ['config', '--file', file, ...args], signal);
   if (isKept) for (const key of foreign) await edit('--unset-all', key);
   else await removePlace(file);
   if (!isKept || foreign.size > 0) await init(repository, folder, shared, signal);
@@ -76,7 +76,7 @@ async function settleShared(repository: Repository, folder: string, signal: Abor
 }
 
 /** Each as its name, a line break and its value. */
-function entriesOf(told: string): readonly (readonly [string, string])[] {
+function configEntries(told: string): readonly (readonly [string, string])[] {
   const lines = told.split('\0').filter((line) => line !== '');
   return lines.map((line) => {
     const end = line.indexOf('\n');

@@ -2,13 +2,18 @@ import { WorkspaceError } from '../domain/model/errors.ts';
 import { runGit } from './command.ts';
 import { clearPipes, refuseWorkPipes } from './pipes.ts';
 
+/*
+ * Imported by this name, not through the index: every daemon needs it, and the rest of git is loaded only where work is
+ * delivered to a repository.
+ */
+
 /** Whom git runs as, where it is not the daemon's own user. */
 type User = { readonly uid: number; readonly gid: number } | null;
 
 /** A look at a repository that an agent can write. Null where git refuses or is not there; a timeout and an abort reject. */
-export type LookingGit = (args: readonly string[], more?: LookingInput) => Promise<string | null>;
+export type ReadOnlyGit = (args: readonly string[], more?: GitInput) => Promise<string | null>;
 
-export interface LookingInput {
+export interface GitInput {
   readonly env?: Readonly<Record<string, string>>;
   /** For its standard input. */
   readonly input?: string;
@@ -21,7 +26,7 @@ const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-
 const WITHOUT_FETCHES = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };
 
 /** Git that changes nothing in a directory, reaches no network and knows no credential. A pipe does not hold it up. */
-export function createLookingGit(cwd: string, user: User, timeoutMs: number, signal: AbortSignal): LookingGit {
+export function createReadOnlyGit(cwd: string, user: User, timeoutMs: number, signal: AbortSignal): ReadOnlyGit {
   const env = { PATH: process.env['PATH'] ?? '', GIT_TERMINAL_PROMPT: '0', ...WITHOUT_FETCHES };
   let cleared: Promise<void> | null = null;
   return async (args, more = {}) => {

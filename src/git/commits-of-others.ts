@@ -1,4 +1,5 @@
 import {
+  authorOf,
   baseCommit,
   commitAt,
   headOf,
@@ -10,7 +11,7 @@ import {
   remoteCommit,
   updateRefs,
 } from './commits.ts';
-import { mustPass } from './must-pass.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import { GitRefusal } from './refusal.ts';
 import { isReplaceable } from './replaceable.ts';
 import type { Repository } from './repository.ts';
@@ -82,7 +83,7 @@ export async function notedTheirs(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const asked = ['for-each-ref', '--format=%(objectname)', noteRef(branch)];
-  const noted = linesOf(await mustPass(repository, repository.control, asked, signal));
+  const noted = linesOf(await gitOrThrow(repository, repository.control, asked, signal));
   return noted.length === 0 ? new Map() : identify(repository, ['--no-walk', ...noted], signal);
 }
 
@@ -117,10 +118,4 @@ async function merge(repository: Repository, { path, branch }: Worktree, commit:
   await repository.local(path, ['merge', '--abort'], signal);
   const what = `merge conflict with what others pushed to ${branch}: ${commit}`;
   throw new GitRefusal('merge', `${merged.stdout}\n${merged.stderr}\nerror: ${what}`);
-}
-
-/** The configured author; where there is none, ourselves. */
-export async function authorOf(repository: Repository, cwd: string, signal: AbortSignal): Promise<readonly string[]> {
-  const email = await repository.local(cwd, ['config', 'user.email'], signal);
-  return email.code === 0 && email.stdout.trim() !== '' ? [] : ['-c', 'user.name=Foray', '-c', 'user.email=foray@localhost'];
 }

@@ -3,7 +3,7 @@ import { subcommandOf } from './command.ts';
 import type { Repository } from './repository.ts';
 
 /** Runs git without a credential and insists on success. */
-export async function mustPass(
+export async function gitOrThrow(
   repository: Repository,
   cwd: string,
   args: readonly string[],

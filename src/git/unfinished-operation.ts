@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { DeliveryError } from '../domain/model/errors.ts';
 import { commitAt, isWithin } from './commits.ts';
-import { mustPass } from './must-pass.ts';
+import { gitOrThrow } from './git-or-throw.ts';
 import type { Repository } from './repository.ts';
 import { worktreeEnvironment } from './worktree-directory.ts';
 import type { Worktree } from './worktree.ts';
@@ -61,7 +61,7 @@ export async function checkOutAt(
   signal: AbortSignal,
 ): Promise<void> {
   const how = ['--quiet', '--force', '--ignore-other-worktrees', '--no-track', '-B', branch];
-  await mustPass(repository, place, ['checkout', ...how, commit, '--'], signal);
+  await gitOrThrow(repository, place, ['checkout', ...how, commit, '--'], signal);
 }
 
 /** Another session would meet the same: the issue is parked. */
