@@ -1,5 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import type { Logger } from '../../ports/runtime.ts';
+import { createIsNew } from '../shared/warn-once.ts';
 import type { TimedEdit } from './edit.ts';
 
 /** Something wrong with the source, told for an operator. */
@@ -73,15 +74,7 @@ const MOST_REMEMBERED = 10_000;
 
 /** The source is read at every poll; what is wrong with it is told when it is seen for the first time. */
 export function createReporter(path: string, logger: Logger): Reporter {
-  const told = new Set<string>();
-
-  function isNew(key: string): boolean {
-    if (told.has(key)) return false;
-    if (told.size >= MOST_REMEMBERED) told.clear();
-    told.add(key);
-    return true;
-  }
-
+  const isNew = createIsNew(MOST_REMEMBERED);
   return {
     records(problems) {
       const fresh = problems.filter(({ key }) => isNew(key));

@@ -5,6 +5,7 @@ import type { Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { aggregate } from '../shared/ci-aggregate.ts';
 import type { TrackerHttp } from '../shared/http.ts';
+import { createIsNew, type IsNew } from '../shared/warn-once.ts';
 import type { WireCheckRun, WireStatus } from './scm-schema.ts';
 import { CHECK_RUN_PAGE, STATUS_PAGE, WORKFLOW_RUN_PAGE } from './scm-schema.ts';
 import { KIND } from './settings.ts';
@@ -21,7 +22,7 @@ export type ReadCommitChecks = (repo: RepoKey, ref: string, signal: AbortSignal)
 
 /** Reads both kinds of checks to the last page. The merge gate and the CI role judge the same reading. */
 export function createCommitChecks(http: TrackerHttp, logger: Logger): ReadCommitChecks {
-  const reported = new Set<string>();
+  const isNew = createIsNew();
   return async ({ owner, repo }, ref, signal) => {
     const commit = path`/repos/${owner}/${repo}/commits/${commitRef(ref)}`;
     const runs = await checkRuns(http, `${commit}/check-runs`, signal).catch(async (error: unknown) => {
@@ -29,13 +30,12 @@ export function createCommitChecks(http: TrackerHttp, logger: Logger): ReadCommi
       const found = await workflowRuns(http, path`/repos/${owner}/${repo}/actions/runs`, ref, signal).catch(() => {
         throw error;
       });
-      if (!reported.has(FORBIDDEN)) logger.warn(FORBIDDEN, { tracker_kind: KIND, error: error.message });
-      reported.add(FORBIDDEN);
+      if (isNew(FORBIDDEN)) logger.warn(FORBIDDEN, { tracker_kind: KIND, error: error.message });
       return found;
     });
     const statuses = await commitStatuses(http, `${commit}/status`, signal);
     const checks = [...runs.checks, ...statuses.checks];
-    reportUnknown(checks, reported, logger);
+    reportUnknown(checks, isNew, logger);
     const verdict = aggregate(checks.map(({ run }) => run));
     // A failure is one, whatever else there is; anything better needs all of them.
     if (verdict.status !== 'failing') for (const list of [runs, statuses]) checkComplete(list);
@@ -98,13 +98,9 @@ function commitRef(ref: string): string {
   });
 }
 
-// A poll repeats, its warnings do not.
-function reportUnknown(checks: readonly CommitCheck[], reported: Set<string>, logger: Logger): void {
+function reportUnknown(checks: readonly CommitCheck[], isNew: IsNew, logger: Logger): void {
   const words = checks.flatMap(({ unknown }) => unknown ?? []);
-  for (const word of new Set(words)) {
-    if (reported.has(word)) continue;
-    if (reported.size >= 1000) reported.clear();
-    reported.add(word);
+  for (const word of [...new Set(words)].filter(isNew)) {
     const facts = { tracker_kind: KIND, value: word, count: words.filter((one) => one === word).length };
     logger.warn('check result is not known, it counts as pending', facts);
   }

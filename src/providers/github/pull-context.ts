@@ -1,5 +1,6 @@
 import type { RequestKey } from '../../ports/scm.ts';
 import type { Logger } from '../../ports/runtime.ts';
+import { createIsNew } from '../shared/warn-once.ts';
 import type { ReadCommitChecks } from './commit-status.ts';
 import type { ReadPullFacts } from './graphql.ts';
 import type { PullGraph } from './pull-graph.ts';
@@ -21,15 +22,12 @@ export function nameOf({ owner, repo, number }: RequestKey): string {
   return `${owner}/${repo}#${number}`;
 }
 
-/** A poll repeats, its warnings do not. */
+/** Says the same thing of a request only once. */
 export function onceEach(logger: Logger): PullContext['warnOnce'] {
-  const reported = new Set<string>();
+  const isNew = createIsNew();
   return (message, request, fact) => {
     const place = nameOf(request);
-    const key = `${message} ${place} ${fact}`;
-    if (reported.has(key)) return;
-    if (reported.size >= 1000) reported.clear();
-    reported.add(key);
+    if (!isNew(`${message} ${place} ${fact}`)) return;
     logger.warn(message, { tracker_kind: KIND, pull_request: place, value: fact });
   };
 }

@@ -2,6 +2,7 @@ import type { LogAttributes } from '../../ports/runtime.ts';
 import type { RepoKey, RequestKey } from '../../ports/scm.ts';
 import type { TrackerHttpDeps } from '../shared/http.ts';
 import type { ApiAccess } from '../shared/settings.ts';
+import { createIsNew } from '../shared/warn-once.ts';
 import { createClient } from './client.ts';
 import type { Project } from './routes.ts';
 import { openProject, trackerError } from './routes.ts';
@@ -23,21 +24,15 @@ export interface RequestContext extends Project {
   readonly requestRoute: string;
 }
 
-const REMEMBERED_WARNINGS = 1000;
-
 export function openForge(access: ApiAccess, deps: TrackerHttpDeps): GitlabForge {
   const { logger } = deps;
-  const said = new Set<string>();
+  const isNew = createIsNew();
   return {
     http: createClient(access, deps),
     logger,
     baseUrl: access.baseUrl,
     warnOnce: (message, facts) => {
-      const key = JSON.stringify([message, facts]);
-      if (said.has(key)) return;
-      if (said.size >= REMEMBERED_WARNINGS) said.clear();
-      said.add(key);
-      logger.warn(message, { tracker_kind: KIND, ...facts });
+      if (isNew(JSON.stringify([message, facts]))) logger.warn(message, { tracker_kind: KIND, ...facts });
     },
   };
 }

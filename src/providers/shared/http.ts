@@ -8,6 +8,7 @@ import type { Failure, FailureRules } from './failures.ts';
 import { failureOf, networkErrorOf } from './failures.ts';
 import { recordFaultText, parseRecords } from './records.ts';
 import type { ReadQuotas } from './quota.ts';
+import { createIsNew, type IsNew } from './warn-once.ts';
 
 /**
  * How an adapter talks to its remote. Every failure is a TrackerError with the credential masked; an abort by the caller is
@@ -60,7 +61,7 @@ export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHt
     client: createHttpClient({ ...settings, ...(deps.mayWrite && { mayWrite: deps.mayWrite }) }),
     mask: maskFor(settings),
     decoded: new WeakMap(),
-    reported: new Set(),
+    isNew: createIsNew(),
     probed: null,
   };
   const http: TrackerHttp = {
@@ -102,8 +103,8 @@ interface Line extends TrackerHttpDeps {
   readonly mask: Mask;
   /** What remembered pages were decoded to, by the page and the schema: one that did not change is not decoded again. */
   readonly decoded: WeakMap<HttpResponse['json'], { schema: unknown; records: readonly unknown[] }>;
-  /** Warnings given already: a poll repeats, its warnings do not. */
-  readonly reported: Set<string>;
+  /** Whether a warning was not given yet. */
+  readonly isNew: IsNew;
   /** The answer to a probe that nobody has used yet. */
   probed: { readonly key: string; readonly response: HttpResponse; readonly until: number } | null;
 }
@@ -228,10 +229,7 @@ function pageRecords<T>(line: Line, schema: ZodType<T>, page: HttpResponse): rea
 function records<T>(line: Line, schema: ZodType<T>, entries: readonly unknown[], endpoint: string): T[] {
   return parseRecords(schema, entries, (faults) => {
     const fault = line.mask(faults[0] ?? '');
-    const key = `${endpoint} ${fault}`;
-    if (line.reported.has(key)) return;
-    if (line.reported.size >= 1000) line.reported.clear();
-    line.reported.add(key);
+    if (!line.isNew(`${endpoint} ${fault}`)) return;
     const facts = { tracker_kind: line.settings.kind, endpoint: line.mask(endpoint), skipped: faults.length, fault };
     line.logger.warn('tracker sent entries that cannot be read, they are left out', facts);
   });
