@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { WorkspaceError } from '../domain/model/errors.ts';
+import { codeOf } from '../lib/error-code.ts';
 import { isWorkspaceKey } from './key.ts';
 
 /** Our own folder in a workspace. */
@@ -112,8 +113,4 @@ async function readUpTo(handle: FileHandle, maxBytes: number): Promise<ReadBytes
 
 export function refused(place: string, why: string): WorkspaceError {
   return new WorkspaceError('refused', `${place} ${why}; remove it by hand after a look at it`, { retryable: false });
-}
-
-export function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | null)?.code;
 }

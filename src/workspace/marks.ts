@@ -2,10 +2,11 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { codeOf } from '../lib/error-code.ts';
 import { makeDirectoriesNow } from '../lib/make-directories.ts';
 import { once } from '../lib/once.ts';
 import { clearPlace } from '../lib/remove-place.ts';
-import { codeOf, hasDirectory, look } from './containment.ts';
+import { hasDirectory, look } from './containment.ts';
 import { readShortFile } from '../lib/short-file.ts';
 
 /** Beside the workspaces: who each was made for. */

@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { codeOf } from '../lib/error-code.ts';
 import { makeDirectories } from '../lib/make-directories.ts';
 import { readShortFile } from '../lib/short-file.ts';
 import path from 'node:path';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { giveTo, letThrough, resetFolderAs } from './as-user.ts';
-import { codeOf, DATA_FOLDER, hasDirectory, look, refused } from './containment.ts';
+import { DATA_FOLDER, hasDirectory, look, refused } from './containment.ts';
 import type { Delivery } from './delivery.ts';
 import type { RunHook } from './hooks.ts';
 import { putMark } from './marks.ts';

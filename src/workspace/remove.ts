@@ -1,9 +1,10 @@
 import { chmod, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
+import { codeOf } from '../lib/error-code.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
 import { removeByProgram, removeTreeAs } from './as-user.ts';
-import { codeOf, hasDirectory, look } from './containment.ts';
+import { hasDirectory, look } from './containment.ts';
 import type { RunHook } from './hooks.ts';
 import { clearUnfinished, markUnfinished } from './unfinished-mark.ts';
 

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { access, mkdtemp, rmdir, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
+import { codeOf } from '../lib/error-code.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
-import { codeOf, look } from './containment.ts';
+import { look } from './containment.ts';
 import { errorText } from '../lib/error-text.ts';
 
 /** What keeps directories from being made under the root, told for an operator. Reads only. */

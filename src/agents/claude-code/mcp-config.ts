@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { codeOf } from '../../lib/error-code.ts';
 import { errorText } from '../../lib/error-text.ts';
 
 /** The name of our own tool server: an operator's file must not take it. */
@@ -44,8 +45,4 @@ function serversOf(content: unknown): Readonly<Record<string, unknown>> | null {
   const { mcpServers } = content;
   if (typeof mcpServers !== 'object' || mcpServers === null || Array.isArray(mcpServers)) return null;
   return mcpServers as Readonly<Record<string, unknown>>;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | null)?.code;
 }

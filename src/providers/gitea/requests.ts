@@ -5,9 +5,9 @@ import type { ProviderDeps } from '../../ports/provider.ts';
 import type { RequestOpener } from '../../ports/scm.ts';
 import { readNumbered } from '../shared/numbered-pages.ts';
 import { shortText } from '../../lib/short-text.ts';
-import { createClient } from './client.ts';
+import { createClient, pageReader } from './client.ts';
 import { ENTRIES } from './scm-schema.ts';
-import { KIND, PAGE_SIZE, readScmSettings } from './settings.ts';
+import { KIND, readScmSettings } from './settings.ts';
 
 const SIDE = z.object({ ref: z.string(), repo_id: z.number() });
 const REQUEST = z.object({ number: z.int().positive(), html_url: z.string().catch(''), head: SIDE, base: SIDE });
@@ -20,7 +20,7 @@ const LONGEST_TITLE = 255;
 /** Pull requests for branches of the repository itself. */
 export function createRequests(connection: ScmConnection, deps: ProviderDeps): RequestOpener {
   const http = createClient(readScmSettings(connection), deps);
-  const reader = { http, logger: deps.logger, kind: KIND, pageSize: PAGE_SIZE };
+  const reader = pageReader(http, deps);
   return {
     kind: KIND,
     // Gitea API, "List a repo's pull requests": it knows no filter by branch, and shows open ones.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ZodType } from 'zod';
+import { readable } from '../shared/records.ts';
 
 /** A label of an issue or a catalog. */
 export const LABEL = z.object({ id: z.number().int().catch(0), name: z.string() });
@@ -48,16 +48,3 @@ export const REPOSITORY = z.object({
   permissions: z.object({ push: z.boolean().nullish() }).nullish().catch(null),
   internal_tracker: z.object({ enable_issue_dependencies: z.boolean().nullish() }).nullish().catch(null),
 });
-
-/** A nested list: null is an empty one, and an entry that does not fit is left out rather than losing its record. */
-export function readable<T>(schema: ZodType<T>) {
-  return z
-    .array(z.unknown())
-    .nullish()
-    .transform((entries) =>
-      (entries ?? []).flatMap((entry) => {
-        const parsed = schema.safeParse(entry);
-        return parsed.success ? [parsed.data] : [];
-      }),
-    );
-}

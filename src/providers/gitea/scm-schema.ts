@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { LABEL, readable } from './schema.ts';
+import { readable } from '../shared/records.ts';
+import { LABEL } from './schema.ts';
 
 /** Absent for a deleted account and for a team. */
 export const PERSON = z.object({ login: z.string() }).nullish().catch(null);

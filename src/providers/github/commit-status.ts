@@ -8,10 +8,7 @@ import type { TrackerHttp } from '../shared/http.ts';
 import { createIsNew, type IsNew } from '../shared/warn-once.ts';
 import type { WireCheckRun, WireStatus } from './scm-schema.ts';
 import { CHECK_RUN_PAGE, STATUS_PAGE, WORKFLOW_RUN_PAGE } from './scm-schema.ts';
-import { KIND } from './settings.ts';
-
-/** The most the remote gives on one page. */
-export const LIST_PAGE = 100;
+import { KIND, LIST_PAGE } from './settings.ts';
 
 /** All checks of a commit and what they amount to. */
 export interface CommitChecks extends Pick<CiReport, 'status' | 'failingCount'> {

@@ -4,10 +4,9 @@ import { parseLinkHeader } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { LabelEvent } from '../../ports/scm.ts';
 import type { TrackerHttp } from '../shared/http.ts';
-import { LIST_PAGE } from './commit-status.ts';
 import { toLabelEvents } from './scm-map.ts';
 import { LABEL_EVENT } from './scm-schema.ts';
-import { KIND } from './settings.ts';
+import { KIND, LIST_PAGE } from './settings.ts';
 
 /** The journal is oldest first, and what counts is its end: so many pages are read from there. */
 const PAGE_CAP = 10;

@@ -6,7 +6,7 @@ import type { RequestOpener } from '../../ports/scm.ts';
 import { shortText } from '../../lib/short-text.ts';
 import { createClient } from './client.ts';
 import { scmRemedies } from './scm-routes.ts';
-import { KIND, readScmSettings } from './settings.ts';
+import { KIND, LIST_PAGE, readScmSettings } from './settings.ts';
 
 const REPOSITORY = z.object({ id: z.number() }).nullish();
 const REQUEST = z.object({
@@ -28,7 +28,7 @@ export function createRequests(connection: ScmConnection, deps: ProviderDeps): R
     kind: KIND,
     // REST API, "List pull requests".
     async find({ owner, repo, branch }, signal) {
-      const query = { state: 'open', head: `${owner}:${branch}`, per_page: 100 };
+      const query = { state: 'open', head: `${owner}:${branch}`, per_page: LIST_PAGE };
       const found = await http.getRecords(REQUEST, { path: path`/repos/${owner}/${repo}/pulls`, query }, signal);
       const ours = found.find(({ head, base }) => head.ref === branch && head.repo != null && head.repo.id === base.repo?.id);
       return ours ? { number: ours.number, url: ours.html_url } : null;

@@ -6,10 +6,10 @@ import type { MergeOrder, RepoKey, RequestKey, ScopeCheck } from '../../ports/sc
 import { whenMissing } from '../shared/failures.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import type { Remedy } from './client.ts';
-import { LIST_PAGE } from './commit-status.ts';
 import { labelName } from './routes.ts';
 import type { WirePull, WireReview, WireReviewComment } from './scm-schema.ts';
 import { MERGE, PULL, REFERENCE, REPOSITORY, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
+import { LIST_PAGE } from './settings.ts';
 
 /** The remote's routes for pull requests, as they are on the wire. */
 export interface PullRoutes {

@@ -15,6 +15,8 @@ export const DEFAULTS: Provider['defaults'] = {
   activeStatesGateDispatch: true,
 };
 export const PAGE_SIZE = 50;
+/** The most the remote gives on one page: for what belongs to one request or commit. */
+export const LIST_PAGE = 100;
 /** Where a token is looked for by convention, in this order. Only ever hinted at, never read. */
 export const TOKEN_VARIABLES = ['FORGE_TOKEN', 'GITHUB_TOKEN'] as const;
 

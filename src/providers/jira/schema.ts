@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ZodType } from 'zod';
+import { readable } from '../shared/records.ts';
 
 const ID = z.union([z.string().min(1), z.number()]).transform(String);
 const KEY = z.string().min(1);
@@ -92,18 +92,5 @@ export const MY_PERMISSIONS = z.object({ permissions: z.record(z.string(), z.obj
 
 export const TRANSITIONS = z.object({ transitions: z.array(z.unknown()).nullable() });
 export const TRANSITION = z.object({ id: ID, to: z.object({ name: z.string() }) });
-
-/** A nested list: null is an empty one, and an entry that does not fit is left out rather than losing its record. */
-function readable<T>(schema: ZodType<T>) {
-  return z
-    .array(z.unknown())
-    .nullish()
-    .transform((entries) =>
-      (entries ?? []).flatMap((entry) => {
-        const parsed = schema.safeParse(entry);
-        return parsed.success ? [parsed.data] : [];
-      }),
-    );
-}
 
 export const MYSELF = z.object({ accountId: z.string() });

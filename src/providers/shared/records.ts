@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ZodError, ZodType } from 'zod';
 
 /** The entries that fit the schema, in order. One bad entry never loses the page: `onBad` hears of all of them once. */
@@ -23,4 +24,17 @@ export function recordFaultText({ issues }: ZodError): string {
   if (!first) return 'unknown fault';
   const place = first.path.map(String).join('.');
   return place ? `${place}: ${first.message}` : first.message;
+}
+
+/** A nested list: null is an empty one, and an entry that does not fit is left out rather than losing its record. */
+export function readable<T>(schema: ZodType<T>) {
+  return z
+    .array(z.unknown())
+    .nullish()
+    .transform((entries) =>
+      (entries ?? []).flatMap((entry) => {
+        const parsed = schema.safeParse(entry);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    );
 }
