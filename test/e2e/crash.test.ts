@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { isAlive } from '../support/processes.ts';
 
 let ground: Playground;
 beforeEach(async () => {
@@ -141,12 +142,3 @@ describe('the database', () => {
     expect(finished.stderr).toContain('x.db');
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CLI, createPlayground, eventually, fileWorkflow, type Playground } from '../support/daemon.ts';
+import { isAlive } from '../support/processes.ts';
 
 let ground: Playground;
 beforeEach(async () => {
@@ -65,15 +66,6 @@ it('an interrupt while the demo starts ends it, and its folder goes', async () =
   expect(await ended).toEqual([0, null]);
   expect(readdirSync(folder)).toEqual([]);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 it('SIGUSR1, which any agent can send, opens no debugger', async () => {
   await ground.write('WORKFLOW.md', fileWorkflow({}));

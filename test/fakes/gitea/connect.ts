@@ -1,35 +1,29 @@
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import type { LogLevel } from '../../../src/ports/runtime.ts';
 import { createTracker } from '../../../src/providers/gitea/tracker.ts';
+import { settingsWith } from '../../support/settings.ts';
 import type { FakeGitea } from '../gitea.ts';
 import { depsWith } from '../adapter-deps.ts';
 
 export { depsWith, failureOf, never } from '../adapter-deps.ts';
 
 /** Settings as a small workflow file would give them. */
-export function settingsFor(remote: { url: string; token: string; project: string }, changes: Partial<TrackerSettings> = {}) {
-  const settings: TrackerSettings = {
-    kind: 'selfhosted',
-    name: 'gitea',
-    identity: 'test',
-    apiKey: remote.token,
-    project: remote.project,
-    endpoint: remote.url,
-    activeStates: ['todo', 'doing'],
-    terminalStates: ['done', 'wontfix'],
-    handoffState: 'review',
-    inProgressState: null,
-    noChangeState: null,
-    queryFilter: '',
-    authors: 'anyone',
-    approvalLabel: null,
-    quotaReservePercent: 20,
-    userAgent: null,
-    comments: { onDispatch: false, onCompletion: false, onFailure: false },
-    options: {},
-    ...changes,
-  };
-  return settings;
+export function settingsFor(
+  remote: { url: string; token: string; project: string },
+  changes: Partial<TrackerSettings> = {},
+): TrackerSettings {
+  return settingsWith({
+    tracker: {
+      kind: 'selfhosted',
+      name: 'gitea',
+      identity: 'test',
+      apiKey: remote.token,
+      project: remote.project,
+      endpoint: remote.url,
+      terminalStates: ['done', 'wontfix'],
+      ...changes,
+    },
+  }).tracker;
 }
 
 /** A tracker at work on the fake, with what it logs. Nothing waits between two tries of the preflight. */

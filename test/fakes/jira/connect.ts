@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { TrackerSettings } from '../../../src/domain/model/settings.ts';
 import { createTracker } from '../../../src/providers/jira/tracker.ts';
+import { settingsWith } from '../../support/settings.ts';
 import { depsWith } from '../adapter-deps.ts';
 import { startFakeJira, type FakeJira, type FakeJiraOptions } from '../jira.ts';
 
@@ -10,27 +11,20 @@ type Remote = Readonly<Record<'url' | 'apiKey' | 'project', string>>;
 
 /** Settings as a small workflow file would give them. */
 export function settingsFor(remote: Remote, changes: Partial<TrackerSettings> = {}): TrackerSettings {
-  return {
-    kind: 'wfboard',
-    name: 'jira',
-    identity: 'test',
-    apiKey: remote.apiKey,
-    project: remote.project,
-    endpoint: remote.url,
-    activeStates: ['Backlog', 'In Progress'],
-    terminalStates: ['Done', 'Canceled'],
-    handoffState: 'Human Review',
-    inProgressState: null,
-    noChangeState: null,
-    queryFilter: '',
-    authors: 'anyone',
-    approvalLabel: null,
-    quotaReservePercent: 20,
-    userAgent: null,
-    comments: { onDispatch: false, onCompletion: false, onFailure: false },
-    options: {},
-    ...changes,
-  };
+  return settingsWith({
+    tracker: {
+      kind: 'wfboard',
+      name: 'jira',
+      identity: 'test',
+      apiKey: remote.apiKey,
+      project: remote.project,
+      endpoint: remote.url,
+      activeStates: ['Backlog', 'In Progress'],
+      terminalStates: ['Done', 'Canceled'],
+      handoffState: 'Human Review',
+      ...changes,
+    },
+  }).tracker;
 }
 
 /** A tracker at work on a remote, with what it logs. Nothing waits between two tries of the preflight, and lists end soon. */

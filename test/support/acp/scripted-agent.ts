@@ -5,6 +5,7 @@ import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
 import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { Agent, SessionRequest } from '../../../src/ports/agent.ts';
 import { agentKind } from '../../../src/agents/acp/index.ts';
+import { settingsWith } from '../settings.ts';
 
 type Message = Readonly<Record<string, unknown>> & {
   readonly method?: string;
@@ -72,28 +73,7 @@ export async function createStage(env: Readonly<Record<string, string>> = {}): P
 
 const REQUEST = { issueId: '7', issueIdentifier: 'X-7', resumeSessionId: null, toolServer: null };
 
-const SETTINGS: AgentSettings = {
-  kind: 'acp',
-  command: null,
-  user: null,
-  maxTurns: 20,
-  maxConcurrentAgents: 10,
-  maxConcurrentAgentsByState: {},
-  turnTimeoutMs: 3_600_000,
-  readTimeoutMs: 5_000,
-  stallTimeoutMs: 300_000,
-  toolTimeoutMs: 1_800_000,
-  stopGraceMs: 1_000,
-  maxRetryBackoffMs: 300_000,
-  runOn: null,
-  maxAttempts: 0,
-  maxSessions: 0,
-  instructions: true,
-  evidence: 'any',
-  maxTokens: 0,
-  maxCostUsd: 0,
-  maxRecordedBytes: 2_097_152,
-};
+const SETTINGS: AgentSettings = settingsWith({ agent: { kind: 'acp', stopGraceMs: 1_000 } }).agent;
 
 const PRELUDE = `
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';

@@ -7,6 +7,7 @@ import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
 import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { AgentDeps, AgentSession, SessionRequest, TurnResult } from '../../../src/ports/agent.ts';
 import { agentKind } from '../../../src/agents/claude-code/index.ts';
+import { settingsWith } from '../settings.ts';
 
 /** Writes down how it was called, then runs the script of this call. For tests. */
 const PROGRAM = `#!/bin/sh
@@ -85,28 +86,9 @@ export async function createFakeClaude(scripts: readonly string[], env: Record<s
   };
 }
 
-export const SETTINGS: AgentSettings = {
-  kind: 'claude-code',
-  command: null,
-  user: null,
-  maxTurns: 20,
-  maxConcurrentAgents: 10,
-  maxConcurrentAgentsByState: {},
-  turnTimeoutMs: 60_000,
-  readTimeoutMs: 1000,
-  stallTimeoutMs: 0,
-  toolTimeoutMs: 1_800_000,
-  stopGraceMs: 1000,
-  maxRetryBackoffMs: 1000,
-  runOn: null,
-  maxAttempts: 0,
-  maxSessions: 0,
-  instructions: true,
-  evidence: 'any',
-  maxTokens: 0,
-  maxCostUsd: 0,
-  maxRecordedBytes: 2_097_152,
-};
+export const SETTINGS: AgentSettings = settingsWith({
+  agent: { kind: 'claude-code', turnTimeoutMs: 60_000, readTimeoutMs: 1000, stallTimeoutMs: 0, stopGraceMs: 1000 },
+}).agent;
 
 /** A turn and all that was heard of it. */
 export async function takeTurn(

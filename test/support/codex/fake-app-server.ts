@@ -6,6 +6,7 @@ import type { AgentEvent } from '../../../src/domain/model/agent-event.ts';
 import type { AgentSettings } from '../../../src/domain/model/settings.ts';
 import type { Agent, AgentDeps, AgentSession, SessionRequest } from '../../../src/ports/agent.ts';
 import { agentKind } from '../../../src/agents/codex/index.ts';
+import { settingsWith } from '../settings.ts';
 
 /** One step of what the stand-in does in a turn. `$T` and `$U` in what it says become the ids of thread and turn. */
 export type Step =
@@ -118,28 +119,7 @@ export interface RecordedTurn {
   readonly events: AgentEvent[];
 }
 
-export const FAKE_SETTINGS: AgentSettings = {
-  kind: 'codex',
-  command: null,
-  user: null,
-  maxTurns: 20,
-  maxConcurrentAgents: 10,
-  maxConcurrentAgentsByState: {},
-  turnTimeoutMs: 3_600_000,
-  readTimeoutMs: 5_000,
-  stallTimeoutMs: 300_000,
-  toolTimeoutMs: 1_800_000,
-  stopGraceMs: 500,
-  maxRetryBackoffMs: 300_000,
-  runOn: null,
-  maxAttempts: 0,
-  maxSessions: 0,
-  instructions: true,
-  evidence: 'any',
-  maxTokens: 0,
-  maxCostUsd: 0,
-  maxRecordedBytes: 2_097_152,
-};
+export const FAKE_SETTINGS: AgentSettings = settingsWith({ agent: { kind: 'codex', stopGraceMs: 500 } }).agent;
 
 /** The kind with the stand-in as its command, in a temporary folder. */
 export function createFakeCodex(
