@@ -81,7 +81,7 @@ export interface TurnFacts {
 /** Collects what speaks for and against a turn. */
 export interface Evidence {
   wrote(text: string): void;
-  usedTool(isDone: boolean, canChange: boolean): void;
+  usedTool(call: { readonly isDone: boolean; readonly canChange: boolean }): void;
   refused(what: string): void;
   /** What the agent says of the state of the turn. */
   stateIs(state: 'failed' | 'working' | null): void;
@@ -118,7 +118,7 @@ export function createEvidence(): Evidence {
         lastText: `${facts.lastText}${text}`.slice(-TEXT_LENGTH),
         failure: null,
       }),
-    usedTool: (isDone, canChange) =>
+    usedTool: ({ isDone, canChange }) =>
       change({
         worked: true,
         usedTools: true,

@@ -41,7 +41,7 @@ export function createTurnReader({ events, usage, ways, mayReplay }: ReaderParts
   function sawTool(call: ToolCall): void {
     const known = calls.saw(call);
     if (known.isNew) usage.toolCalled();
-    evidence.usedTool(call.status === 'completed', !LOOKING.has(known.kind));
+    evidence.usedTool({ isDone: call.status === 'completed', canChange: !LOOKING.has(known.kind) });
   }
 
   function hearChunk(chunk: Chunk): void {

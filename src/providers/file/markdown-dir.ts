@@ -24,34 +24,18 @@ const MOST_AT_ONCE = 64;
 
 /** Issues as Markdown files of one directory, in the order of their names. */
 export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDeps['mayWrite']): IssueForm {
-  let files = new Map<string, IssueFile>();
+  const found = createFoundFiles(directory);
   // Replacements that end at the same time reach the disk together.
   const syncHere = share(() => syncDirectory(directory));
   const sync = (place: string): Promise<void> => (place === directory ? syncHere() : syncDirectory(place));
-  const look = createLook(BY_NAME);
-  let last: readonly IssueFile[] = [];
-  let reading: SourceReading = { records: [], unreadable: [] };
-  let names: ReadonlyMap<string, string> = new Map();
-
-  async function read(): Promise<SourceReading> {
-    const found = await readFiles(directory, files, look);
-    const unchanged = found.length === last.length && found.every(({ result }, place) => last[place]?.result === result);
-    files = new Map(found.map((file) => [file.name, file]));
-    last = found;
-    if (unchanged) return reading;
-    const results = found.map((file) => file.result);
-    reading = { records: results.filter(isRecord), unreadable: results.filter(isProblem) };
-    names = namesById(reading.records);
-    return reading;
-  }
 
   async function write({ id, edit }: SourceEdit): Promise<void> {
-    const name = names.get(id);
+    const name = found.nameOf(id);
     if (name === undefined) throw notFound('WRITE', directory, id);
     const file = path.join(directory, name);
     let edited: MarkdownFile | null = null;
     await rewriteFile(file, {
-      known: files.get(name)?.version ?? null,
+      known: found.versionOf(name),
       lockedIn: directory,
       mayWrite,
       sync,
@@ -62,7 +46,7 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
         return after && [bytesOf(textOf(after))];
       },
       replaced(version) {
-        if (edited) files.set(name, { name, version, result: recordOf(name, readableOf(edited)) });
+        if (edited) found.remember({ name, version, result: recordOf(name, readableOf(edited)) });
       },
     });
   }
@@ -73,15 +57,44 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
       await write(edit);
     } catch (error) {
       if (!isGone(error)) throw error;
-      const [fault] = (await read()).unreadable;
+      const [fault] = (await found.read()).unreadable;
       // The file that cannot be read may be the issue.
-      if (fault !== undefined && !names.has(edit.id)) throw unreadable('WRITE', directory, fault.text());
+      if (fault !== undefined && found.nameOf(edit.id) === undefined) throw unreadable('WRITE', directory, fault.text());
       await write(edit);
     }
   }
 
+  const lock = path.join(directory, '.foray-lock');
+  return { read: found.read, find: found.find, change: (edits) => makeLocked(lock, edits, writeWhereItIs) };
+}
+
+/** The files of the directory as the last look, or a write of our own, left them. */
+interface FoundFiles extends Pick<IssueForm, 'find'> {
+  read(): Promise<SourceReading>;
+  /** The name of an issue's file. */
+  nameOf(id: string): string | undefined;
+  versionOf(name: string): IssueFile['version'] | null;
+  remember(file: IssueFile): void;
+}
+
+function createFoundFiles(directory: string): FoundFiles {
+  const look = createLook(BY_NAME);
+  let files = new Map<string, IssueFile>();
+  let last: readonly IssueFile[] = [];
+  let reading: SourceReading = { records: [], unreadable: [] };
+  let names: ReadonlyMap<string, string> = new Map();
   return {
-    read,
+    async read() {
+      const found = await readFiles(directory, files, look);
+      const unchanged = found.length === last.length && found.every(({ result }, place) => last[place]?.result === result);
+      files = new Map(found.map((file) => [file.name, file]));
+      last = found;
+      if (unchanged) return reading;
+      const results = found.map((file) => file.result);
+      reading = { records: results.filter(isRecord), unreadable: results.filter(isProblem) };
+      names = namesById(reading.records);
+      return reading;
+    },
     async find(id) {
       const before = files.get(names.get(id) ?? '');
       const now = before && (await readIssue(path.join(directory, before.name), before, look));
@@ -89,7 +102,9 @@ export function createMarkdownDirectory(directory: string, mayWrite?: ProviderDe
       if (now && files.get(now.name) === before) files.set(now.name, now);
       return now && isRecord(now.result) && idOf(now.result.value) === id ? now.result : null;
     },
-    change: (edits) => makeLocked(path.join(directory, '.foray-lock'), edits, writeWhereItIs),
+    nameOf: (id) => names.get(id),
+    versionOf: (name) => files.get(name)?.version ?? null,
+    remember: (file) => void files.set(file.name, file),
   };
 }
 

@@ -28,12 +28,20 @@ export interface PageSizes {
 
 export const FULL_PAGE: PageSizes = { issues: PAGE_SIZE, labels: NESTED_CAP, relations: NESTED_CAP };
 
-/** Who wrote what is asked for only where it matters. */
-const issueFields = ({ labels, relations }: PageSizes, withPeople: boolean): string => `
+/** The fields that tell who wrote what. They are asked for only where it matters. */
+export interface PeopleFields {
+  readonly ofIssue: string;
+  readonly ofCommentUser: string;
+}
+
+export const WITHOUT_PEOPLE: PeopleFields = { ofIssue: '', ofCommentUser: '' };
+export const WITH_PEOPLE: PeopleFields = { ofIssue: 'creator { id displayName name email }', ofCommentUser: 'id ' };
+
+const issueFields = ({ labels, relations }: PageSizes, people: PeopleFields): string => `
   id identifier title description priority branchName url createdAt updatedAt
   state { name }
   assignee { displayName name email }
-  ${withPeople ? 'creator { id displayName name email }' : ''}
+  ${people.ofIssue}
   parent { id identifier }
   labels(first: ${labels}) { nodes { name } pageInfo { hasNextPage } }
   inverseRelations(first: ${relations}) {
@@ -42,8 +50,8 @@ const issueFields = ({ labels, relations }: PageSizes, withPeople: boolean): str
   }`;
 
 // They come newest first, and are put into order once all are read.
-const commentFields = (withPeople: boolean): string => `
-  nodes { id body createdAt user { ${withPeople ? 'id ' : ''}displayName name email } botActor { name } }
+const commentFields = (people: PeopleFields): string => `
+  nodes { id body createdAt user { ${people.ofCommentUser}displayName name email } botActor { name } }
   pageInfo { hasNextPage endCursor }`;
 
 // Linear API, "Getting started": query `viewer`.
@@ -60,11 +68,11 @@ export const TEAM_STATES = operation(
 );
 
 // Linear API, "Filtering" and "Pagination": query `issues`.
-export function issuesOperation(sizes: PageSizes, withPeople: boolean): GraphqlOperation<z.output<typeof CONNECTION_OF_ISSUES>> {
+export function issuesOperation(sizes: PageSizes, people: PeopleFields): GraphqlOperation<z.output<typeof CONNECTION_OF_ISSUES>> {
   return operation(
     `query Issues($filter: IssueFilter!, $first: Int!, $after: String) {
     issues(filter: $filter, first: $first, after: $after) {
-      nodes { ${issueFields(sizes, withPeople)} }
+      nodes { ${issueFields(sizes, people)} }
       pageInfo { hasNextPage endCursor }
     }
   }`,
@@ -73,23 +81,23 @@ export function issuesOperation(sizes: PageSizes, withPeople: boolean): GraphqlO
 }
 
 // Linear API, "Getting started": query `issue`. Unlike lists, it also finds what is archived or in the trash.
-export const issueByIdOperation = (withPeople: boolean) =>
+export const issueByIdOperation = (people: PeopleFields) =>
   operation(
     `query Issue($id: String!) {
     issue(id: $id) {
-      ${issueFields(FULL_PAGE, withPeople)}
+      ${issueFields(FULL_PAGE, people)}
       archivedAt trashed
-      comments(first: ${PAGE_SIZE}, orderBy: createdAt) { ${commentFields(withPeople)} }
+      comments(first: ${PAGE_SIZE}, orderBy: createdAt) { ${commentFields(people)} }
     }
   }`,
     ISSUE_WITH_COMMENTS,
   );
 
 // Linear API, "Pagination": query `issue`, its comments.
-export const issueCommentsOperation = (withPeople: boolean) =>
+export const issueCommentsOperation = (people: PeopleFields) =>
   operation(
     `query IssueComments($id: String!, $after: String) {
-    issue(id: $id) { id comments(first: ${PAGE_SIZE}, after: $after, orderBy: createdAt) { ${commentFields(withPeople)} } }
+    issue(id: $id) { id comments(first: ${PAGE_SIZE}, after: $after, orderBy: createdAt) { ${commentFields(people)} } }
   }`,
     COMMENTS_OF_ISSUE,
   );
@@ -163,12 +171,12 @@ export const ISSUE_LABELS_BY_NAME = operation(
 export const GRAPHQL_OPERATIONS = {
   VIEWER,
   TEAM_STATES,
-  ISSUES: issuesOperation(FULL_PAGE, false),
-  ISSUE_BY_ID: issueByIdOperation(false),
-  ISSUE_COMMENTS: issueCommentsOperation(false),
-  ISSUES_WITH_PEOPLE: issuesOperation(FULL_PAGE, true),
-  ISSUE_BY_ID_WITH_PEOPLE: issueByIdOperation(true),
-  ISSUE_COMMENTS_WITH_PEOPLE: issueCommentsOperation(true),
+  ISSUES: issuesOperation(FULL_PAGE, WITHOUT_PEOPLE),
+  ISSUE_BY_ID: issueByIdOperation(WITHOUT_PEOPLE),
+  ISSUE_COMMENTS: issueCommentsOperation(WITHOUT_PEOPLE),
+  ISSUES_WITH_PEOPLE: issuesOperation(FULL_PAGE, WITH_PEOPLE),
+  ISSUE_BY_ID_WITH_PEOPLE: issueByIdOperation(WITH_PEOPLE),
+  ISSUE_COMMENTS_WITH_PEOPLE: issueCommentsOperation(WITH_PEOPLE),
   STATES_BY_IDS,
   STATES_BY_NUMBERS,
   UPDATE_ISSUE,

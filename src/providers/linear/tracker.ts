@@ -24,6 +24,9 @@ import {
   STATES_BY_NUMBERS,
   UPDATE_ISSUE,
   VIEWER,
+  WITH_PEOPLE,
+  WITHOUT_PEOPLE,
+  type PeopleFields,
 } from './operations.ts';
 import { preflight } from './preflight.ts';
 import type { WireIssue } from './schema.ts';
@@ -70,8 +73,8 @@ export function createTracker(
 interface Context {
   readonly inputs: TrackerInputs;
   readonly client: LinearClient;
-  /** It matters who wrote what. */
-  readonly withPeople: boolean;
+  /** What is asked for of those who wrote. */
+  readonly people: PeopleFields;
   readonly team: TeamReader;
   readonly logger: Logger;
   /** Why an issue is held, by its id. */
@@ -84,11 +87,11 @@ function openContext(settings: TrackerSettings, deps: ProviderDeps): Context {
   const client = createClient(inputs.access, deps);
   const { logger } = deps;
   const team = createTeamReader({ client, logger, teamKey: inputs.teamKey, states: inputs.states });
-  const withPeople = settings.authors !== 'anyone' || settings.approvalLabel !== null;
+  const peopleMatter = settings.authors !== 'anyone' || settings.approvalLabel !== null;
   return {
     inputs,
     client,
-    withPeople,
+    people: peopleMatter ? WITH_PEOPLE : WITHOUT_PEOPLE,
     team,
     logger,
     held: createLastTold(),
@@ -111,7 +114,7 @@ async function fetchIssuesInStates(
   const wires = await read((sizes) =>
     client.readAll('issues', ISSUE, async (after) => {
       const first = after === null ? sizes.issues : PAGE_SIZE;
-      return (await client.run(issuesOperation(sizes, context.withPeople), { filter, first, after }, signal)).issues;
+      return (await client.run(issuesOperation(sizes, context.people), { filter, first, after }, signal)).issues;
     }),
   );
   // One that was touched while pages were read may be on two of them; the later reading counts.
@@ -121,7 +124,7 @@ async function fetchIssuesInStates(
 
 async function fetchIssueById(context: Context, id: string, signal: AbortSignal): Promise<Issue> {
   const { client } = context;
-  const { issue } = await client.run(issueByIdOperation(context.withPeople), { id }, signal);
+  const { issue } = await client.run(issueByIdOperation(context.people), { id }, signal);
   if (!issue) throw missing(context, id);
   // Lists and state lookups leave it out, so that it is gone for all of them.
   if (issue.archivedAt || issue.trashed) throw missing(context, id, ', it is archived or in the trash');
@@ -193,7 +196,7 @@ function setKnown(states: Map<string, string>, name: string, state: string | und
 
 function commentPages(context: Context, id: string, signal: AbortSignal): FetchPage {
   return async (after) => {
-    const { issue } = await context.client.run(issueCommentsOperation(context.withPeople), { id, after }, signal);
+    const { issue } = await context.client.run(issueCommentsOperation(context.people), { id, after }, signal);
     if (!issue) throw missing(context, id);
     return issue.comments;
   };
