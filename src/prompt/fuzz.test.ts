@@ -57,19 +57,19 @@ describe('any input', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), exercise), { numRuns: 300, seed: SEED });
   });
 
-  it('arbitrary text inside an action', () => {
+  it('arbitrary text inside an action gives one of the two as well', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => exercise(`a {{ ${text} }} b`)),
       { numRuns: 300, seed: SEED },
     );
   });
 
-  it('arbitrary sequences of tokens', () => {
+  it('arbitrary sequences of tokens give one of the two', () => {
     const sources = fc.array(fc.constantFrom(...TOKENS), { maxLength: 40 }).map((tokens) => tokens.join(''));
     fc.assert(fc.property(sources, exercise), { numRuns: 700, seed: SEED });
   });
 
-  it('arbitrary actions that lex', () => {
+  it('arbitrary actions that lex give one of the two', () => {
     const words = fc.array(fc.constantFrom(...TOKENS.filter((token) => !/[{}"`'*]/.test(token))), { maxLength: 8 });
     const sources = fc
       .array(words, { maxLength: 6 })
@@ -77,7 +77,7 @@ describe('any input', () => {
     fc.assert(fc.property(sources, exercise), { numRuns: 700, seed: SEED });
   });
 
-  it('arbitrary formats', () => {
+  it('arbitrary formats give one of the two', () => {
     const format = fc.string({ unit: fc.constantFrom(...Array.from('%sdvqtfxXc0123456789.-+# *[]é😀')), maxLength: 12 });
     const args = fc.array(fc.constantFrom('1', '-2.5', '"é"', '.issue', '.issue.labels', 'true', 'nil'), { maxLength: 3 });
     fc.assert(

@@ -19,7 +19,7 @@ const GOOD: ProviderCheckInput = {
 const found = (changes: Partial<ProviderCheckInput>) =>
   check({ ...GOOD, ...changes }).map(({ severity, check }) => `${severity} ${check}`);
 
-describe('selfhosted offline checks', () => {
+describe('gitea offline checks', () => {
   it('a good file gives nothing', () => {
     expect(found({})).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe('selfhosted offline checks', () => {
   });
 });
 
-describe('selfhosted provider', () => {
+describe('gitea provider', () => {
   it('answers to its vendors’ names and has no default host or states', () => {
     expect(provider).toMatchObject({
       kind: 'selfhosted',

@@ -19,7 +19,7 @@ async function start(options: FakeGiteaOptions = {}) {
   return { fake, ci, logged, read, sha: 'd'.repeat(40) };
 }
 
-describe('selfhosted CI provider', () => {
+describe('gitea CI provider', () => {
   it('reads the combined status by branch, encoded, without asking for the pull request', async () => {
     const { fake, read, sha } = await start();
     fake.status(sha, { context: 'lint', status: 'success', targetUrl: 'https://ci/1' });

@@ -32,7 +32,7 @@ async function connect(handler: Handler, now: () => number = Date.now) {
   return { server, http, records, read };
 }
 
-describe('selfhosted headers', () => {
+describe('gitea headers', () => {
   it('are the fixed ones, Content-Type only with a body', async () => {
     const { server, http } = await connect(() => json({ number: 7 }));
     await http.getJson(ISSUE, { path: '/x' }, never);
@@ -46,7 +46,7 @@ describe('selfhosted headers', () => {
   });
 });
 
-describe('selfhosted error table', () => {
+describe('gitea error table', () => {
   it.each<[number, TrackerErrorKind, boolean]>([
     [400, 'tracker_payload_error', false],
     [401, 'tracker_auth_error', false],
@@ -119,7 +119,7 @@ describe('selfhosted error table', () => {
   });
 });
 
-describe('selfhosted throttling', () => {
+describe('gitea throttling', () => {
   it('429 with Retry-After: nothing is sent until the time has passed', async () => {
     let now = 1_000_000;
     const replies = [json({ message: 'slow down' }, 429, { 'retry-after': '7' }), json({ number: 7 })];
@@ -157,7 +157,7 @@ describe('selfhosted throttling', () => {
   });
 });
 
-describe('selfhosted issue path', () => {
+describe('gitea issue path', () => {
   it('is percent-encoded once', () => {
     expect(issuePath({ owner: 'a b', repo: 'c' }, '7')).toBe('/repos/a%20b/c/issues/7');
   });

@@ -9,7 +9,7 @@ import { COMMIT_STATUSES, toCheckRun } from './commit-status.ts';
 const entry = (status: unknown, more: object = {}): WireStatus => COMMIT_STATUS.parse({ status, context: 'ci', ...more });
 const report = (statuses: readonly WireStatus[], maxLogLines = 50) => reportOf(statuses, { ref: 'main', maxLogLines });
 
-describe('selfhosted commit status', () => {
+describe('gitea commit status', () => {
   it.each([
     ['success', 'completed', 'success'],
     ['warning', 'completed', 'neutral'],
@@ -48,7 +48,7 @@ describe('selfhosted commit status', () => {
   });
 });
 
-describe('selfhosted CI report', () => {
+describe('gitea CI report', () => {
   it('of no statuses is pending, with an empty list', () => {
     expect(report([])).toEqual({ status: 'pending', failingCount: 0, checkRuns: [], logExcerpt: '', ref: 'main' });
   });

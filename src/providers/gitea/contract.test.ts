@@ -77,7 +77,7 @@ function vendorContract(from: string) {
   return createContract(document, { basePath: '/api/v1', amend });
 }
 
-describe.skipIf(!folder)('selfhosted against the vendor’s description (CONTRACTS_DIR)', () => {
+describe.skipIf(!folder)('gitea against the vendor’s description (CONTRACTS_DIR)', () => {
   it('every request is a described one, and the fake answers as described', async () => {
     const fake = await startFakeGitea({ labels: ['todo'], organizationLabels: ['shared'], maxPageSize: 2 });
     running.push(fake);

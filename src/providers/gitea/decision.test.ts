@@ -10,7 +10,7 @@ const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}
 const review = (id: number, login: string | null, state: string, changes: Record<string, unknown> = {}): WireReview =>
   REVIEW.parse({ id, user: login === null ? null : { login }, state, body: '', submitted_at: at(id), ...changes });
 
-describe('selfhosted review states', () => {
+describe('gitea review states', () => {
   it.each([
     ['APPROVED', 'APPROVED'],
     ['PENDING', null],
@@ -29,7 +29,7 @@ describe('selfhosted review states', () => {
   });
 });
 
-describe('selfhosted review decision fold', () => {
+describe('gitea review decision fold', () => {
   it.each<[string, WireReview[], string | null]>([
     ['no review', [], null],
     ['an approval', [review(1, 'ann', 'APPROVED')], 'APPROVED'],
@@ -119,7 +119,7 @@ describe('selfhosted review decision fold', () => {
   });
 });
 
-describe('selfhosted standing change requests', () => {
+describe('gitea standing change requests', () => {
   const ids = (...reviews: WireReview[]) => standingRequests(reviews, ROUTE).map(({ id }) => id);
 
   it('are all of a reviewer since the last approval, oldest first', () => {

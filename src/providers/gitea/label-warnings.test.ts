@@ -27,7 +27,7 @@ async function start(options: FakeGiteaOptions = {}, changes: Partial<TrackerSet
   return { fake, tracker, poll };
 }
 
-describe('selfhosted issues without a state', () => {
+describe('gitea issues without a state', () => {
   it('are counted in an info record, again only when the count changes', async () => {
     const { fake, poll } = await start();
     expect(await poll()).toEqual([]);
@@ -46,7 +46,7 @@ describe('selfhosted issues without a state', () => {
   });
 });
 
-describe('selfhosted issues with several states', () => {
+describe('gitea issues with several states', () => {
   it('are warned of once until the labels change; closed ones are not', async () => {
     const { fake, poll } = await start();
     fake.addIssue({ labels: ['todo', 'doing'] });
@@ -64,7 +64,7 @@ describe('selfhosted issues with several states', () => {
   });
 });
 
-describe('selfhosted label check at the first poll', () => {
+describe('gitea label check at the first poll', () => {
   it('warns once per active state found in neither catalog, but not of the one a move creates', async () => {
     const options = { labels: ['TODO'], organizationLabels: ['shared'] };
     const { poll } = await start(options, {
@@ -117,7 +117,7 @@ describe('selfhosted label check at the first poll', () => {
   });
 });
 
-it('selfhosted tells when the remote drops the filter because a label of it is gone', async () => {
+it('gitea tells when the remote drops the filter because a label of it is gone', async () => {
   const message = 'query_filter is not kept to, issues without its labels are taken';
   const { fake, poll } = await start({ labels: ['todo', 'doing', 'agent'] }, { queryFilter: 'labels=agent' });
   fake.addIssue({ labels: ['todo', 'agent'] });

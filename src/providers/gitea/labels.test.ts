@@ -17,7 +17,7 @@ async function start(options: FakeGiteaOptions = {}) {
   return { fake, labels };
 }
 
-describe('selfhosted label add', () => {
+describe('gitea label add', () => {
   it('resolves the name among repository labels whatever its case, and attaches by id', async () => {
     const { fake, labels } = await start({ labels: ['Needs-Human'] });
     fake.addIssue();
@@ -57,7 +57,7 @@ describe('selfhosted label add', () => {
   });
 });
 
-describe('selfhosted label removal', () => {
+describe('gitea label removal', () => {
   it('deletes every spelling the issue carries, by id, and reads the issue once more', async () => {
     const { fake, labels } = await start({ labels: ['Stuck', 'stuck', 'bug'] });
     fake.addIssue({ labels: ['Stuck', 'stuck', 'bug'] });
@@ -112,7 +112,7 @@ describe('selfhosted label removal', () => {
   });
 });
 
-describe('selfhosted label lists past one page', () => {
+describe('gitea label lists past one page', () => {
   const MANY = Array.from({ length: 60 }, (_, index) => `label-${String(index + 1)}`);
 
   it('are read by counting pages: the server sends their total and no link', async () => {

@@ -11,7 +11,7 @@ const label = (name: string, id = 1) => ({ id, name });
 const wire = (parts: object) => ISSUE.parse({ number: 7, ...parts });
 const issue = (parts: object) => toIssue(wire(parts), rule);
 
-describe('selfhosted field mapping', () => {
+describe('gitea field mapping', () => {
   it.each<[string, object, Partial<Issue>]>([
     [
       'id, identifier: the number, never the global id',
@@ -67,7 +67,7 @@ describe('selfhosted field mapping', () => {
   });
 });
 
-describe('selfhosted state derivation', () => {
+describe('gitea state derivation', () => {
   it.each<[string, string, string[], string]>([
     ['terminal before handoff and active', 'open', ['todo', 'review', 'done'], 'done'],
     ['handoff before active', 'open', ['doing', 'review'], 'review'],
@@ -92,7 +92,7 @@ describe('selfhosted state derivation', () => {
   });
 });
 
-describe('selfhosted records', () => {
+describe('gitea records', () => {
   it('a label that cannot be read loses neither the issue nor its other labels', () => {
     expect(issue({ labels: [null, 3, { id: 1 }, { id: 'x', name: 'bug' }, label('doing')] }).labels).toEqual(['bug', 'doing']);
   });

@@ -17,7 +17,7 @@ async function start(options: FakeGiteaOptions = {}, changes: Partial<TrackerSet
   return { fake, ...openTracker(fake, changes) };
 }
 
-describe('selfhosted preflight', () => {
+describe('gitea preflight', () => {
   it('reads the user, then the repository', async () => {
     const { fake, tracker, records } = await start();
     await tracker.preflight?.(never);

@@ -26,7 +26,7 @@ async function start() {
   };
 }
 
-describe('selfhosted pending reviews', () => {
+describe('gitea pending reviews', () => {
   it('are the standing change requests, each with its body and then its comments', async () => {
     const { fake, pending } = await start();
     fake.review(1, { author: 'bob', state: 'COMMENT', body: 'nice', comments: [{ body: 'no' }] });
@@ -121,7 +121,7 @@ describe('selfhosted pending reviews', () => {
   });
 });
 
-describe('selfhosted bot review comments', () => {
+describe('gitea bot review comments', () => {
   it('an empty allowlist selects nothing and asks nothing', async () => {
     const { fake, bots } = await start();
     fake.review(1, { author: 'rita', body: 'x' });
@@ -153,7 +153,7 @@ describe('selfhosted bot review comments', () => {
   });
 });
 
-describe('selfhosted label events', () => {
+describe('gitea label events', () => {
   it('are what came and went, in order, by whom', async () => {
     const { fake, labels } = await start();
     fake.editIssue(1, { labels: ['Foray:Fix'] });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { byTime, mergeabilityOf, toInlineComment, toLabelEvent, toMergeStatus, toRequestComment } from './scm-map.ts';
 import { LABEL_ENTRY, PULL, REVIEW, REVIEW_COMMENT } from './scm-schema.ts';
 
-describe('selfhosted mergeability', () => {
+describe('gitea mergeability', () => {
   it.each<[string, boolean | null, boolean | null, string]>([
     ['a draft', true, false, 'blocked'],
     ['a draft that says it is mergeable', true, true, 'blocked'],
@@ -25,7 +25,7 @@ describe('selfhosted mergeability', () => {
   });
 });
 
-describe('selfhosted merge status', () => {
+describe('gitea merge status', () => {
   const open = {
     state: 'open',
     draft: false,
@@ -96,7 +96,7 @@ const REVIEWED = REVIEW.parse({
   submitted_at: '2026-01-01T00:00:00Z',
 });
 
-describe('selfhosted review comments', () => {
+describe('gitea review comments', () => {
   it.each<[string, number | null | undefined, number | null | undefined, number, boolean]>([
     ['an anchor that is still there', 12, 0, 12, false],
     ['an anchor that a later push removed', 0, 9, 9, true],
@@ -146,7 +146,7 @@ describe('selfhosted review comments', () => {
   });
 });
 
-describe('selfhosted label events', () => {
+describe('gitea label events', () => {
   it.each<[string, object, object | null]>([
     ['added', { body: '1', label: { name: 'Fix' }, user: { login: 'eve' } }, { label: 'fix', added: true, actor: 'eve' }],
     ['removed', { body: '', label: { name: 'fix' }, user: null }, { label: 'fix', added: false, actor: '' }],
@@ -168,7 +168,7 @@ describe('selfhosted label events', () => {
   });
 });
 
-describe('selfhosted wire records', () => {
+describe('gitea wire records', () => {
   it('no record makes a mapper throw', () => {
     const wild = fc.dictionary(
       fc.constantFrom('id', 'user', 'state', 'body', 'position', 'labels', 'head', 'merged', 'label', 'comments_count', 'path'),

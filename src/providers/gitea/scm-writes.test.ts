@@ -26,7 +26,7 @@ async function start(options: FakeGiteaOptions = {}) {
   return { fake, scm, merge };
 }
 
-describe('selfhosted merge', () => {
+describe('gitea merge', () => {
   it.each(['merge', 'squash', 'rebase'] as const)('%s sends the strategy and the expected head', async (strategy) => {
     const { fake, merge } = await start();
     expect(await merge({ strategy })).toEqual({ mergeCommitSha: '' });
@@ -185,7 +185,7 @@ describe('selfhosted merge', () => {
   });
 });
 
-describe('selfhosted branch deletion', () => {
+describe('gitea branch deletion', () => {
   const repo = { owner: 'acme', repo: 'app' };
 
   it('names the branch percent-encoded; one that is gone is fine', async () => {
@@ -224,7 +224,7 @@ describe('selfhosted branch deletion', () => {
   });
 });
 
-describe('selfhosted label removal', () => {
+describe('gitea label removal', () => {
   const LABELS = 'GET /repos/acme/app/issues/1/labels';
 
   it('resolves the name among the labels of the request, whatever its case, and deletes by id', async () => {
@@ -260,7 +260,7 @@ describe('selfhosted label removal', () => {
   });
 });
 
-describe('selfhosted merge scope', () => {
+describe('gitea merge scope', () => {
   const repo = { owner: 'acme', repo: 'app' };
 
   it('is ruled out only where the user may not push', async () => {

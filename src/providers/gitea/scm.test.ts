@@ -22,7 +22,7 @@ async function start(options: FakeGiteaOptions = {}) {
   return { fake, request: requestFor(1), sha: 'd'.repeat(40), ...openScm(fake) };
 }
 
-describe('selfhosted SCM construction', () => {
+describe('gitea SCM construction', () => {
   it('makes no request, needs no project, and throws the documented faults for both roles', async () => {
     const { fake } = await start();
     const { deps } = depsWith();
@@ -45,7 +45,7 @@ describe('selfhosted SCM construction', () => {
   });
 });
 
-describe('selfhosted review decision', () => {
+describe('gitea review decision', () => {
   it('comes from the reviews alone once somebody decided', async () => {
     const { fake, scm, request } = await start();
     fake.review(1, { author: 'ann', state: 'REQUEST_CHANGES', body: 'no' });
@@ -122,7 +122,7 @@ describe('selfhosted review decision', () => {
   });
 });
 
-describe('selfhosted merge status', () => {
+describe('gitea merge status', () => {
   it('comes from one read of the pull request', async () => {
     const { fake, scm, request, sha } = await start({ labels: ['Foray:Fix'] });
     fake.editIssue(1, { labels: ['Foray:Fix'] });
@@ -179,7 +179,7 @@ describe('selfhosted merge status', () => {
   });
 });
 
-describe('selfhosted CI status for the merge gate', () => {
+describe('gitea CI status for the merge gate', () => {
   it.each<[string, string[], string]>([
     ['no statuses: empty', [], ''],
     ['success and warning', ['success', 'warning'], 'success'],
@@ -215,7 +215,7 @@ describe('selfhosted CI status for the merge gate', () => {
   });
 });
 
-describe('selfhosted reads that break off', () => {
+describe('gitea reads that break off', () => {
   const reads = {
     decision: ['GET /reviews', 'GET /pulls/1'],
     ci: ['GET /pulls/1', 'GET /status'],

@@ -7,7 +7,7 @@ const GOOD = { url: 'https://git.example.org', token: 'abc', project: 'acme/app'
 
 const filterOf = (queryFilter: string) => readSettings(settingsFor(GOOD, { queryFilter })).filter;
 
-describe('selfhosted endpoint', () => {
+describe('gitea endpoint', () => {
   it.each([
     ['the suffix is appended', 'https://git.example.org', 'https://git.example.org/api/v1'],
     ['trailing slashes are trimmed', 'https://git.example.org//', 'https://git.example.org/api/v1'],
@@ -26,7 +26,7 @@ describe('selfhosted endpoint', () => {
   );
 });
 
-describe('selfhosted key, project and states at construction', () => {
+describe('gitea key, project and states at construction', () => {
   it('an empty key is an auth error', async () => {
     expect((await failureOf(() => readSettings(settingsFor(GOOD, { apiKey: ' ' })))).kind).toBe('tracker_auth_error');
   });
@@ -48,7 +48,7 @@ describe('selfhosted key, project and states at construction', () => {
   });
 });
 
-describe('selfhosted query filter', () => {
+describe('gitea query filter', () => {
   it.each(['labels=%zz', 'labels=a;q=b', 'q=%'])('unparseable %j is refused at construction', async (fragment) => {
     expect((await failureOf(() => filterOf(fragment))).kind).toBe('tracker_payload_error');
   });

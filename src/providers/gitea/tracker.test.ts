@@ -68,7 +68,7 @@ trackerContract('selfhosted', async () => {
   };
 });
 
-describe('selfhosted construction', () => {
+describe('gitea construction', () => {
   it('makes no request and throws the documented faults', async () => {
     const { fake } = await start();
     const { deps } = depsWith();
@@ -88,7 +88,7 @@ describe('selfhosted construction', () => {
   });
 });
 
-describe('selfhosted candidates', () => {
+describe('gitea candidates', () => {
   it('are the open issues with an active label, oldest first, pull requests left out', async () => {
     const { fake, tracker } = await start();
     fake.addIssue({ labels: ['doing'] });
@@ -176,7 +176,7 @@ describe('selfhosted candidates', () => {
   });
 });
 
-describe('selfhosted issue by id', () => {
+describe('gitea issue by id', () => {
   it('reads the issue, its blockers and its comments', async () => {
     const { fake, tracker } = await start();
     fake.addIssue({ title: 'One', labels: ['todo'], ref: 'main', assignees: ['bob'] });
@@ -207,7 +207,7 @@ describe('selfhosted issue by id', () => {
   });
 });
 
-describe('selfhosted issues by states', () => {
+describe('gitea issues by states', () => {
   const seeded = async (changes: Partial<TrackerSettings> = {}) => {
     const world = await start({}, changes);
     world.fake.addIssue({ labels: ['todo'] });
@@ -250,7 +250,7 @@ describe('selfhosted issues by states', () => {
   });
 });
 
-describe('selfhosted states by id and identifier', () => {
+describe('gitea states by id and identifier', () => {
   it('one request per issue, without the filter; missing ones and pull requests are left out', async () => {
     const { fake, tracker } = await start({}, { queryFilter: 'q=x' });
     fake.addIssue({ labels: ['doing'] });
@@ -290,7 +290,7 @@ describe('selfhosted states by id and identifier', () => {
   });
 });
 
-describe('selfhosted comments', () => {
+describe('gitea comments', () => {
   it('arrive in one answer however many there are', async () => {
     const { fake, tracker } = await start({ maxPageSize: 2 });
     fake.addIssue();
@@ -317,7 +317,7 @@ describe('selfhosted comments', () => {
   });
 });
 
-describe('selfhosted blockers', () => {
+describe('gitea blockers', () => {
   it('come from the dependencies route, with display ids and states of their own', async () => {
     const { fake, tracker } = await start();
     fake.addIssue({
@@ -369,7 +369,7 @@ describe('selfhosted blockers', () => {
   });
 });
 
-describe('selfhosted behind another name', () => {
+describe('gitea behind another name', () => {
   it('follows path and query of a next link on the configured origin', async () => {
     const { fake, tracker } = await start({ rootUrl: 'http://forge.internal:3000' });
     for (let count = 0; count < 60; count += 1) fake.addIssue({ labels: ['todo'] });

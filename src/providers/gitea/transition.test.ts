@@ -20,7 +20,7 @@ async function start(options: FakeGiteaOptions = { labels: LABELS }, changes: Pa
   return { fake, writes, move: (id: string, state: string) => tracker.transitionIssue(id, state, never) };
 }
 
-describe('selfhosted transition', () => {
+describe('gitea transition', () => {
   it.each<[string, { labels: string[]; state: 'open' | 'closed' }, string, { labels: string[]; state: string }]>([
     ['active to active: labels only', { labels: ['todo'], state: 'open' }, 'doing', { labels: ['doing'], state: 'open' }],
     ['active to handoff: labels only', { labels: ['doing'], state: 'open' }, 'review', { labels: ['review'], state: 'open' }],

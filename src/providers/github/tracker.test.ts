@@ -55,7 +55,7 @@ trackerContract('repoissues', async () => {
   };
 });
 
-describe('FetchCandidateIssues', () => {
+describe('fetchCandidateIssues', () => {
   it('without a filter reads all open issues, page by page, and keeps those in active states', async () => {
     const { fake, tracker } = await connect();
     for (const label of ['in-progress', 'done', 'needs-review', 'unrelated']) fake.addIssue({ labels: [label] });
@@ -166,7 +166,7 @@ describe('FetchCandidateIssues', () => {
   });
 });
 
-describe('FetchIssueByID', () => {
+describe('fetchIssueById', () => {
   it('reads the issue, its blockers, its parent and its comments, in this order', async () => {
     const { fake, tracker } = await connect();
     fake.addIssue({ repo: 'other/thing', number: 9, labels: ['in-progress'] });
@@ -278,7 +278,7 @@ describe('FetchIssueByID', () => {
   });
 });
 
-describe('FetchIssuesByStates', () => {
+describe('fetchIssuesByStates', () => {
   it('reads active states from the open list, without the filter', async () => {
     const { fake, tracker } = await connect({}, { queryFilter: 'label:agent' });
     fake.addIssue({ labels: ['backlog'] });
@@ -315,7 +315,7 @@ describe('FetchIssuesByStates', () => {
   });
 });
 
-describe('FetchIssueStatesByIDs and ByIdentifiers', () => {
+describe('fetchIssueStatesByIds and fetchIssueStatesByIdentifiers', () => {
   it.each(['fetchIssueStatesByIds', 'fetchIssueStatesByIdentifiers'] as const)(
     '%s reads one issue after the other',
     async (operation) => {

@@ -166,14 +166,14 @@ describe('the label catalogue', () => {
 describe('labels of query_filter', () => {
   const queryFilter = 'labels=Bug,ui,Any&not[labels][]=None&not[labels][]=ghost&not[labels][]=ghost';
 
-  it('one further read, one warning per name that is absent', async () => {
+  it('take one further read, and one warning per name that is absent', async () => {
     const { preflight, paths, warnings } = await connect({ labels: ['bug'], groupLabels: ['ui'] }, { queryFilter });
     await preflight();
     expect(paths()).toEqual([SELF, PROJECT, LABELS, LABELS]);
     expect(warnings().map(({ attributes }) => attributes['label'])).toEqual(['Bug', 'None', 'ghost']);
   });
 
-  it('does not block', async () => {
+  it('do not block where they cannot be read', async () => {
     const { fake, preflight, records } = await connect({}, { queryFilter });
     fake.afterNext({ path: /labels$/ }, () => fake.failNext({ path: /labels$/ }, empty(500)));
     await preflight();

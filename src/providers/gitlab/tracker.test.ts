@@ -221,7 +221,7 @@ describe('fetchIssueStatesByIds and ByIdentifiers', () => {
 });
 
 describe('fetchIssueComments', () => {
-  it('every page', async () => {
+  it('reads every page', async () => {
     const { fake, tracker } = await connect({}, { maxPerPage: 2 });
     fake.addIssue();
     for (const body of ['a', 'b', 'c', 'd', 'e']) fake.addNote(1, { body });

@@ -19,7 +19,7 @@ const GOOD: ProviderCheckInput = {
 const found = (changes: Partial<ProviderCheckInput>) =>
   check({ ...GOOD, ...changes }).map(({ severity, check }) => `${severity} ${check}`);
 
-describe('graphql offline checks', () => {
+describe('linear offline checks', () => {
   it.each<[string, Partial<ProviderCheckInput>]>([
     ['as it is', {}],
     ['with an empty endpoint', { endpoint: '' }],
@@ -107,7 +107,7 @@ describe('graphql offline checks', () => {
   });
 });
 
-describe('graphql provider', () => {
+describe('linear provider', () => {
   it('answers to the vendor’s name, needs key and project, and expands only the key', () => {
     expect(provider).toMatchObject({
       kind: 'graphql',

@@ -32,7 +32,7 @@ async function connect(handler: Handler, path = '/graphql') {
   return { server, client, records, run: () => client.run(VIEWER, { a: 1 }, never) };
 }
 
-describe('graphql request', () => {
+describe('linear request', () => {
   it('is one POST of a document with variables and the fixed headers, the key verbatim', async () => {
     const { server, run } = await connect(() => json(GOOD));
     expect(await run()).toEqual(GOOD.data);
@@ -57,7 +57,7 @@ describe('graphql request', () => {
   });
 });
 
-describe('graphql status table, where the body holds no errors', () => {
+describe('linear status table, where the body holds no errors', () => {
   it.each<[number, TrackerErrorKind, boolean]>([
     [400, 'tracker_payload_error', false],
     [401, 'tracker_auth_error', false],
@@ -121,7 +121,7 @@ describe('graphql status table, where the body holds no errors', () => {
   });
 });
 
-describe('graphql errors in the body come before the status', () => {
+describe('linear errors in the body come before the status', () => {
   const forbidden = { message: 'dev', extensions: { type: 'forbidden', userPresentableMessage: 'You may not.' } };
 
   it.each([200, 400, 401, 429, 500])('with status %i', async (status) => {
@@ -142,7 +142,7 @@ describe('graphql errors in the body come before the status', () => {
   });
 });
 
-describe('graphql pages', () => {
+describe('linear pages', () => {
   const NODE = z.object({ id: z.number() });
   const page = (ids: unknown[], hasNextPage: boolean, endCursor?: string | null) => ({
     nodes: ids.map((id) => ({ id })),
@@ -192,7 +192,7 @@ describe('graphql pages', () => {
   });
 });
 
-describe('graphql allowance', () => {
+describe('linear allowance', () => {
   const replyLeft = (headers: Record<string, string>, status = 200) => json(GOOD, status, headers);
 
   it.each([

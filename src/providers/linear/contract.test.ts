@@ -55,7 +55,7 @@ trackerContract('graphql', () => harness({ maxPageSize: 2 }));
 const folder = process.env.CONTRACTS_DIR;
 const schema = folder ? buildSchema(readFileSync(join(folder, 'linear.graphql'), 'utf8'), { assumeValidSDL: true }) : null;
 
-describe('graphql documents', () => {
+describe('linear documents', () => {
   it.each(Object.entries(GRAPHQL_OPERATIONS))('%s fits the fake’s schema', (_, { text }) => {
     expect(validate(OWN_SCHEMA, parse(text))).toEqual([]);
   });
@@ -88,7 +88,7 @@ describe('the fake’s schema against the one that the vendor’s client library
   });
 });
 
-describe.skipIf(!schema)('graphql against the vendor’s published schema (CONTRACTS_DIR)', () => {
+describe.skipIf(!schema)('linear against the vendor’s published schema (CONTRACTS_DIR)', () => {
   it.each(Object.entries(GRAPHQL_OPERATIONS))('%s is a valid document', (_, { text }) => {
     expect(validate(schema!, parse(text))).toEqual([]);
   });

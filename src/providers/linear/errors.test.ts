@@ -35,7 +35,7 @@ const ROWS: readonly [row: number, error: object, kind: TrackerErrorKind, retrya
   [6, {}, 'tracker_api_error', undefined],
 ];
 
-describe('graphql error table', () => {
+describe('linear error table', () => {
   it.each(ROWS.map(([row, ...rest]) => [SIGNALS[row]?.signal ?? '', ...rest] as const))(
     '%s: %j gives %s',
     (_, error, kind, retryable) => {
@@ -70,7 +70,7 @@ describe('graphql error table', () => {
   });
 });
 
-describe('graphql error text', () => {
+describe('linear error text', () => {
   it.each<[string, object, string]>([
     ['the user-presentable message', { message: 'dev', extensions: { userPresentableMessage: 'Say this.' } }, 'Say this.'],
     ['else the message', { message: 'dev', extensions: { userPresentableMessage: ' ' } }, 'dev'],

@@ -25,7 +25,7 @@ async function start(options: FakeLinearOptions = {}) {
 
 const lastInput = (fake: FakeLinear) => bodyOf(fake.requests.at(-1)).variables.input;
 
-describe('graphql label add', () => {
+describe('linear label add', () => {
   it('a name is looked up whatever its case, and attached through the append-only field', async () => {
     const { fake, add } = await start();
     const wanted = fake.addLabel('Needs-Human', { team: 'ENG' });
@@ -122,7 +122,7 @@ describe('graphql label add', () => {
   });
 });
 
-describe('graphql label removal', () => {
+describe('linear label removal', () => {
   it('takes off what the issue carries by that name, whatever its case, and nothing else', async () => {
     const { fake, id, remove, add } = await start();
     await add('Old');

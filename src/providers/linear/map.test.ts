@@ -13,7 +13,7 @@ const blocker = { id: 'b1', identifier: 'ENG-1', state: { name: 'Todo' } };
 const many = (count: number) => Array.from({ length: count }, (_, n) => ({ name: `l${n}` }));
 const relations = (count: number) => Array.from({ length: count }, () => ({ type: 'related', issue: blocker }));
 
-describe('graphql field mapping', () => {
+describe('linear field mapping', () => {
   it.each<[string, object, Partial<Issue>]>([
     ['id: the UUID', {}, { id: BASE.id }],
     ['identifier: <TEAM>-<n>', {}, { identifier: 'ENG-7', displayIdentifier: null }],
@@ -93,7 +93,7 @@ describe('graphql field mapping', () => {
   });
 });
 
-describe('graphql nested cap', () => {
+describe('linear nested cap', () => {
   it.each<[string, object, string | null]>([
     ['25 labels are fine', { labels: list(many(25)) }, null],
     ['25 relations are fine', { inverseRelations: list(relations(25)) }, null],
@@ -112,7 +112,7 @@ describe('graphql nested cap', () => {
   });
 });
 
-describe('graphql order of candidates', () => {
+describe('linear order of candidates', () => {
   it('is priority ascending, none last, then creation time', () => {
     const given = [
       issue({ identifier: 'none-new', priority: 0, createdAt: '2026-01-03T00:00:00Z' }),
@@ -126,7 +126,7 @@ describe('graphql order of candidates', () => {
   });
 });
 
-describe('graphql records', () => {
+describe('linear records', () => {
   it('no record makes a mapper throw', () => {
     const nested = fc.oneof(
       fc.anything(),

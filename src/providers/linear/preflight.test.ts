@@ -18,7 +18,7 @@ async function start(over: Partial<TrackerSettings> = {}, options: FakeLinearOpt
   return { fake, ...subject, preflight: (signal = never) => subject.tracker.preflight!(signal) };
 }
 
-describe('graphql preflight', () => {
+describe('linear preflight', () => {
   it('building makes no request; the preflight asks who the key is, then for the team, once', async () => {
     const { fake, tracker, preflight, records } = await start();
     expect(fake.requests).toEqual([]);
@@ -147,7 +147,7 @@ describe('graphql preflight', () => {
   });
 });
 
-describe('graphql team states without a preflight', () => {
+describe('linear team states without a preflight', () => {
   it('are read before the first operation that needs them, and again after a failure', async () => {
     const { fake, tracker } = await start();
     const { id } = fake.addIssue();

@@ -5,7 +5,7 @@ import type { TrackerErrorKind } from '../../domain/model/errors.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { parseQueryFilter, parseUrl, readSettings } from './settings.ts';
 
-describe('graphql construction', () => {
+describe('linear construction', () => {
   it.each<[string, Partial<TrackerSettings>, TrackerErrorKind]>([
     ['an empty key', { apiKey: ' ' }, 'tracker_auth_error'],
     ['an empty project', { project: '' }, 'missing_tracker_project'],
@@ -28,7 +28,7 @@ describe('graphql construction', () => {
   });
 });
 
-describe('graphql query filter', () => {
+describe('linear query filter', () => {
   it.each([
     ['team', '{"state": {}, "team": {}}'],
     ['team', '{"te\\u0061m": 1}'],

@@ -21,7 +21,7 @@ async function start(over: Partial<TrackerSettings> = {}, options: FakeLinearOpt
 const lastVariables = (fake: FakeLinear) => bodyOf(fake.requests.at(-1)).variables;
 const UNKNOWN = 'ffffffff-0000-4000-8000-000000000000';
 
-describe('graphql candidates', () => {
+describe('linear candidates', () => {
   it('are asked for by team key and the team’s own spelling of the states', async () => {
     const { fake, tracker } = await start({ activeStates: ['todo', 'IN PROGRESS'] });
     fake.addIssue({ state: 'Todo' });
@@ -123,7 +123,7 @@ describe('graphql candidates', () => {
   });
 });
 
-describe('graphql query filter', () => {
+describe('linear query filter', () => {
   const queryFilter = '{"labels": {"some": {"name": {"eq": "agent"}}}}';
 
   it('is ANDed to candidates and to lookups by state, never to those by id or identifier', async () => {
@@ -145,7 +145,7 @@ describe('graphql query filter', () => {
   });
 });
 
-describe('graphql single issue', () => {
+describe('linear single issue', () => {
   it('is read by the form that is held, with every comment oldest first', async () => {
     const { fake, tracker } = await start({}, { maxPageSize: 2 });
     const { id, identifier } = fake.addIssue();
@@ -200,7 +200,7 @@ describe('graphql single issue', () => {
   });
 });
 
-describe('graphql state lookups', () => {
+describe('linear state lookups', () => {
   it('by id: 50 at a time, each once, apart from what is no UUID', async () => {
     const { fake, tracker } = await start();
     const ids = Array.from({ length: 51 }, () => fake.addIssue().id);
@@ -259,7 +259,7 @@ describe('graphql state lookups', () => {
   });
 });
 
-describe('graphql transition', () => {
+describe('linear transition', () => {
   it('sets the id of the state of that name, whatever its case', async () => {
     const { fake, tracker } = await start();
     const { id } = fake.addIssue();
@@ -294,7 +294,7 @@ describe('graphql transition', () => {
   });
 });
 
-describe('graphql comment', () => {
+describe('linear comment', () => {
   it('is posted verbatim', async () => {
     const { fake, tracker } = await start();
     const { id } = fake.addIssue();
@@ -305,7 +305,7 @@ describe('graphql comment', () => {
   });
 });
 
-describe('graphql throttling', () => {
+describe('linear throttling', () => {
   it('is tracker_api_error, and a warning tells that nothing is left', async () => {
     const { fake, tracker, warnings } = await start();
     fake.allow({ requests: 0 });
@@ -317,7 +317,7 @@ describe('graphql throttling', () => {
   });
 });
 
-describe('graphql headers', () => {
+describe('linear headers', () => {
   it('user_agent is fixed, whatever is configured', async () => {
     const { fake, tracker } = await start({ userAgent: 'mine/1' });
     await tracker.fetchIssueStatesByIds([UNKNOWN], never);
@@ -325,7 +325,7 @@ describe('graphql headers', () => {
   });
 });
 
-describe('graphql against a remote that answers anything', () => {
+describe('linear against a remote that answers anything', () => {
   it('every operation ends, in a TrackerError at worst', async () => {
     let body: unknown;
     const server = await startServer(() => json(body));

@@ -40,7 +40,7 @@ async function read(answer: Page, hidden = 0, whole = false) {
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => ({ id: from + index }));
 const cut = (all: readonly unknown[], page: number, size: number) => all.slice((page - 1) * size, page * size);
 
-describe('selfhosted pages by number', () => {
+describe('pages by number', () => {
   it.each<[string, number, number]>([
     ['an empty list', 0, 1],
     ['a short page', 49, 1],
