@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createChance } from '../support/random.ts';
 import type { Target } from './target.ts';
 import { startWatch, type Watch } from './watch.ts';
@@ -23,6 +24,8 @@ const MOST_PROCESSOR_MS = 1_000;
 const LONGEST_MS = 60_000;
 /** Other work of the process counts too: only what is slow each time is. */
 const TRIES = 3;
+/** So many inputs in a row. What is only held weakly, such as a signal, lives until the event loop turns. */
+const INPUTS_A_TURN = 100;
 
 /** Inputs that once were findings, kept for ever. */
 function seedsOf(target: Target, folder: string): readonly string[] {
@@ -59,6 +62,7 @@ export async function fuzz(target: Target, { inputs, seed, folder }: FuzzOptions
       const input = old ?? target.make(chance);
       const error = await harmOf(target, input, { watch, thorough: old !== undefined });
       if (error !== null) return { input, error };
+      if (count % INPUTS_A_TURN === 0) await nextTurn();
     }
     return null;
   } finally {
