@@ -1,5 +1,7 @@
 import { isBlank } from '../shared/blank.ts';
 import type { EventStream } from '../shared/event-stream.ts';
+import { keptName, keyOf } from '../shared/remembered.ts';
+import { keptInput } from '../shared/tool-text.ts';
 import { createEvidence, type Evidence, type TurnFacts } from './judge.ts';
 import type { AgentWays } from './known-agents.ts';
 import {
@@ -86,7 +88,7 @@ const MOST_CALLS = 5_000;
 interface KnownCall {
   readonly name: string;
   readonly kind: string;
-  readonly input: unknown;
+  readonly input: string | undefined;
   readonly isTold: boolean;
 }
 
@@ -96,17 +98,26 @@ function createCalls(events: EventStream) {
   return {
     saw(call: ToolCall): { readonly isNew: boolean; readonly kind: string } {
       const { toolCallId: id, status } = call;
-      const before = known.get(id);
-      const input = inputOf(call) ?? before?.input;
-      const name = before?.name ?? toolNameOf(call);
-      const kind = call.kind === undefined || call.kind === '' ? (before?.kind ?? '') : call.kind;
-      const isTold = before !== undefined || !isBeingWritten(call);
-      if (before !== undefined || known.size < MOST_CALLS) known.set(id, { name, kind, input, isTold });
-      if (isTold && before?.isTold !== true) events.toolStarted({ id, name, input });
+      const key = keyOf(id);
+      const before = known.get(key);
+      const now = knownOf(call, before);
+      const { input } = now;
+      if (before !== undefined || known.size < MOST_CALLS) known.set(key, now);
+      if (now.isTold && before?.isTold !== true) events.toolStarted({ id, name: now.name, input });
       const isOver = status === 'completed' || status === 'failed';
       if (isOver) events.toolEnded({ id, ok: status === 'completed', input, output: call.rawOutput ?? call.content });
-      return { isNew: before === undefined, kind };
+      return { isNew: before === undefined, kind: now.kind };
     },
+  };
+}
+
+/** What is known of a call after another word of it. Only what is shown is kept: an input may be whole files. */
+function knownOf(call: ToolCall, before: KnownCall | undefined): KnownCall {
+  return {
+    name: before?.name ?? keptName(toolNameOf(call)),
+    kind: keptName(call.kind ?? '') || (before?.kind ?? ''),
+    input: keptInput(inputOf(call)) ?? before?.input,
+    isTold: before !== undefined || !isBeingWritten(call),
   };
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessEnd, ProcessHost, ProcessStart, StartedProcess } from '../../ports/process.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import type { StopPatience } from '../shared/patience.ts';
+import { keyOf } from '../shared/remembered.ts';
 import { epochMs } from '../shared/reset-time.ts';
 import type { Ending, Evidence } from './judge.ts';
 import { parseLine, type AssistantRecord, type ResultRecord, type StreamRecord, type ToolCall } from './parse.ts';
@@ -131,7 +132,7 @@ export function createReader({ events, usage, onInit }: ReaderDeps): Reader {
     finish() {
       usage.endProcess();
       const told = { readable, unreadable, result, ...messages.said(), ...remarks.limits() };
-      return { ...told, ...tools.sums(new Set(result?.denials.map((denial) => denial.id))) };
+      return { ...told, ...tools.sums(new Set(result?.denials.map((denial) => keyOf(denial.id)))) };
     },
   };
 }
@@ -184,19 +185,21 @@ function createToolSums() {
   let [calls, endedWell, changed] = [0, false, false];
   return {
     start({ id, name }: ToolCall): void {
-      if (open.has(id)) return;
+      const key = keyOf(id);
+      if (open.has(key)) return;
       calls += 1;
       if (open.size >= MOST_OPEN) open.delete(open.keys().next().value ?? '');
-      open.set(id, !LOOKING.test(name));
+      open.set(key, !LOOKING.test(name));
     },
     end(id: string, ok: boolean): void {
-      endedWell ||= ok && open.has(id);
-      changed ||= ok && open.get(id) === true;
-      open.delete(id);
+      const key = keyOf(id);
+      endedWell ||= ok && open.has(key);
+      changed ||= ok && open.get(key) === true;
+      open.delete(key);
     },
     /** A call without an end that we saw counts as one that ended well, unless it was refused. */
     sums(refused: ReadonlySet<string>): Pick<Evidence, 'calls' | 'toolWorked' | 'changed'> {
-      const lost = [...open].filter(([id]) => !refused.has(id));
+      const lost = [...open].filter(([key]) => !refused.has(key));
       return { calls, toolWorked: endedWell || lost.length > 0, changed: changed || lost.some(([, changes]) => changes) };
     },
   };

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../domain/model/agent-event.ts';
+import { createModelRequests, keyOf } from '../shared/remembered.ts';
 import type { Figures } from './parse.ts';
 
 /** What one result says of its whole process; of a resumed conversation newer versions say it of all its processes. */
@@ -31,7 +32,6 @@ export interface Usage {
 const NOTHING: Figures = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 /** Messages of which the last figures are remembered. More are never under way at once. */
 const REMEMBERED = 512;
-const MOST_MODELS = 50;
 
 /** With `isResumed` the first process goes on with a conversation of which it is not known what it had spent. */
 export function createUsage(isResumed = false): Usage {
@@ -92,32 +92,33 @@ interface MessageFigures extends Pick<Usage, 'endProcess'> {
 
 function createMessageFigures(): MessageFigures {
   const seen = new Map<string, Figures>();
-  const byModel = new Map<string, number>();
+  const models = createModelRequests();
   let requests = 0;
   let figures = NOTHING;
 
   function countRequest(model: string): void {
     requests += 1;
-    if (model !== '' && (byModel.has(model) || byModel.size < MOST_MODELS)) byModel.set(model, (byModel.get(model) ?? 0) + 1);
+    models.count(model);
   }
 
-  function remember(id: string, now: Figures): void {
-    seen.delete(id);
-    seen.set(id, now);
+  function remember(key: string, now: Figures): void {
+    seen.delete(key);
+    seen.set(key, now);
     if (seen.size > REMEMBERED) seen.delete(seen.keys().next().value ?? '');
   }
 
   return {
     add(id, model, told) {
-      const before = seen.get(id);
+      const key = keyOf(id);
+      const before = seen.get(key);
       if (before === undefined) countRequest(model);
       const known = before ?? NOTHING;
       const now = merge(Math.max, known, told ?? NOTHING);
       figures = merge(add, figures, minus(now, known));
-      remember(id, now);
+      remember(key, now);
     },
     figures: () => figures,
-    requests: () => (requests > 0 ? { requests, requestsByModel: Object.fromEntries(byModel) } : {}),
+    requests: () => (requests > 0 ? { requests, requestsByModel: models.byModel() } : {}),
     endProcess() {
       figures = NOTHING;
       seen.clear();

@@ -6,6 +6,7 @@ import { departureError, type AgentConnection } from '../shared/connection.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { cancelled, needsPerson } from '../shared/failures.ts';
 import { startPatience, stopPatience } from '../shared/patience.ts';
+import { keyOf } from '../shared/remembered.ts';
 import { sandboxPolicy, turnParams } from './args.ts';
 import { fullText, turnErrorOf } from './classify.ts';
 import { judge, mayHaveLostCalls, type Evidence } from './judge.ts';
@@ -206,8 +207,9 @@ function createItemReader(found: Mutable<Evidence>, events: EventStream): (item:
   const seen = new Set<string>();
 
   function seeCall(item: Item, name: string, isEnd: boolean): void {
-    if (!seen.has(item.id)) {
-      if (seen.size < MOST_CALLS) seen.add(item.id);
+    const key = keyOf(item.id);
+    if (!seen.has(key)) {
+      if (seen.size < MOST_CALLS) seen.add(key);
       found.tools += 1;
       if (isCommand(item)) found.commands += 1;
       events.toolStarted({ id: item.id, name, input: inputOf(item) });

@@ -1,4 +1,5 @@
 import { NO_TOKENS, type AgentEvent, type TokenUsage } from '../../domain/model/agent-event.ts';
+import { createModelRequests, keptName, keyOf } from '../shared/remembered.ts';
 import type { ThreadUsage } from './parse.ts';
 
 /** What the run has spent. Codex tells the total of a thread, which a resumed one brings along from earlier runs. */
@@ -26,32 +27,33 @@ export function createUsage(): Usage {
   const ownTurns = new Set<string>();
   /** The highest total of each thread; those besides our own are helpers that the agent started. */
   const seen = new Map<string, Total>();
-  const byModel = new Map<string, number>();
+  const models = createModelRequests();
   let tokens = NO_TOKENS;
   let requests = 0;
-  let model: string | null = null;
+  let model = '';
 
   return {
-    threadBegan: (threadId) => void seen.set(threadId, NOTHING),
+    threadBegan: (threadId) => void seen.set(keyOf(threadId), NOTHING),
     turnStarted(turnId) {
-      if (ownTurns.size < MAX_TURNS) ownTurns.add(turnId);
+      if (ownTurns.size < MAX_TURNS) ownTurns.add(keyOf(turnId));
     },
     add(threadId, turnId, { total, last }) {
-      if (!seen.has(threadId) && seen.size >= MAX_THREADS) return false;
-      const before = seen.get(threadId) ?? subtract(total, last ?? total);
+      const thread = keyOf(threadId);
+      if (!seen.has(thread) && seen.size >= MAX_THREADS) return false;
+      const before = seen.get(thread) ?? subtract(total, last ?? total);
       const added = subtract(total, before);
-      seen.set(threadId, plus(before, added));
-      if (!ownTurns.has(turnId) || added.inputTokens + added.outputTokens === 0) return false;
+      seen.set(thread, plus(before, added));
+      if (!ownTurns.has(keyOf(turnId)) || added.inputTokens + added.outputTokens === 0) return false;
       tokens = sum(tokens, added);
       requests += 1;
-      if (model !== null) byModel.set(model, (byModel.get(model) ?? 0) + 1);
+      models.count(model);
       return true;
     },
-    modelIs: (name) => void (model = name),
+    modelIs: (name) => void (model = keptName(name)),
     event() {
       if (requests === 0) return null;
-      const models = byModel.size === 0 ? {} : { requestsByModel: Object.fromEntries(byModel) };
-      return { type: 'usage', tokens, requests, ...models };
+      const requestsByModel = models.byModel();
+      return { type: 'usage', tokens, requests, ...(Object.keys(requestsByModel).length === 0 ? {} : { requestsByModel }) };
     },
   };
 }

@@ -184,14 +184,14 @@ function createCalls(pass: (event: AgentEvent) => void, mask: Mask): Calls {
 /** The same for the same id. */
 function shortId(id: string, mask: Mask): string {
   const shown = mask(id.slice(0, 2 * LONGEST_NAME), id.length > 2 * LONGEST_NAME ? 'end' : null);
-  return shown.length <= LONGEST_NAME ? shown : copyOf(shown.slice(0, LONGEST_NAME));
+  return copyOf(shown.slice(0, LONGEST_NAME));
 }
 
 function maskedName(name: string, mask: Mask): string {
   const line = maskedStart(name, 2 * LONGEST_NAME, mask)
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME - 1)}…` : line;
+  return copyOf(line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME - 1)}…` : line);
 }
 
 function clip(text: string): string {

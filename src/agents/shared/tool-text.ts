@@ -1,12 +1,14 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Mask } from '../../lib/http/index.ts';
-import { copyOf } from '../../lib/short-text.ts';
+import { copyOf, shortText } from '../../lib/short-text.ts';
 import { isBlank } from './blank.ts';
 import { jsonText } from './json.ts';
 
 /** The bounds that `AgentEvent` promises. */
 const LONGEST_INPUT = 500;
 const LONGEST_OUTPUT = 2_000;
+/** Longer than what is looked at of an input, so that it is still seen to be cut. */
+const LONGEST_KEPT = 2 * LONGEST_INPUT + 2;
 const MOST_LINES = 20;
 
 /** Fields that say what a tool was called with, by what they are called in the tools of the agents; the first wins. */
@@ -32,6 +34,13 @@ export function inputLine(input: unknown, mask: Mask): string {
     .replaceAll(/\s+/g, ' ')
     .trim();
   return copyOf(line.length > LONGEST_INPUT ? `${wholeStart(line, LONGEST_INPUT - 1)}…` : line);
+}
+
+/** As much of an input as makes the same line later. All of it may be whole files. */
+export function keptInput(input: unknown): string | undefined {
+  if (input === undefined) return undefined;
+  const text = tellingPart(input);
+  return text.length <= LONGEST_KEPT ? text : copyOf(shortText(text, LONGEST_KEPT));
 }
 
 /** The last lines of what a tool gave back. */
