@@ -7,9 +7,12 @@ export interface KnownSecrets {
   count(): number;
   values(): readonly string[];
   mask(text: string, cut?: Cut): string;
-  /** Masks every text inside plain data. */
+  /** Masks every text inside plain data, and every key that is no name of a field. */
   maskDeep<T>(value: T): T;
 }
+
+/** A secret may well be an ordinary word, and data that lost a field is of no use to anybody. */
+const FIELD = /^[A-Za-z_]{1,40}$/;
 
 export function createKnownSecrets(): KnownSecrets {
   const known = new Set<string>();
@@ -20,14 +23,14 @@ export function createKnownSecrets(): KnownSecrets {
     if (typeof value === 'string') return mask(value);
     if (value === null || typeof value !== 'object' || value instanceof Map) return value;
     const parts = value as Record<string, unknown>;
-    let masked: Record<string, unknown> | null = null;
-    for (const key of Object.keys(parts)) {
-      const part = maskDeep(parts[key]);
-      if (part === parts[key]) continue;
-      masked ??= (Array.isArray(value) ? value.slice() : { ...parts }) as Record<string, unknown>;
-      masked[key] = part;
-    }
-    return masked ?? value;
+    let isSame = true;
+    const masked = Object.entries(parts).map(([key, part]) => {
+      const entry = [FIELD.test(key) ? key : mask(key), maskDeep(part)] as const;
+      isSame &&= entry[0] === key && entry[1] === part;
+      return entry;
+    });
+    if (isSame) return value;
+    return Array.isArray(value) ? masked.map(([, part]) => part) : Object.fromEntries(masked);
   }
   return {
     add(values) {

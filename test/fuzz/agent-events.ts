@@ -41,6 +41,9 @@ function faultIn(event: AgentEvent, secrets: readonly string[]): string | null {
     if (fault !== null) return `${event.type}: ${fault}`;
   }
   if (event.type !== 'usage') return null;
+  const models = Object.keys(event.requestsByModel ?? {});
+  const fault = models.map((model) => faultInText('model', model, secrets)).find((one) => one !== null);
+  if (fault !== undefined) return `usage: ${fault}`;
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
   return Object.values(event.tokens).every(isCount) ? null : `tokens are ${JSON.stringify(event.tokens)}`;
 }

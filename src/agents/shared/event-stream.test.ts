@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AgentEvent } from '../../domain/model/agent-event.ts';
+import { NO_TOKENS, type AgentEvent } from '../../domain/model/agent-event.ts';
 import { heldMb } from '../../../test/support/held-memory.ts';
 import { processorMs } from '../../../test/support/processor-time.ts';
 import { createMask } from '../../lib/http/index.ts';
@@ -265,6 +265,24 @@ describe('the stream', () => {
     stream.close();
     expect(events).toHaveLength(6);
     expect(events.at(-1)).toEqual({ type: 'usage', tokens: figures(1_000) });
+  });
+});
+
+describe('the models that figures name', () => {
+  const modelsIn = (secret: string, requestsByModel: Readonly<Record<string, number>>): unknown => {
+    const { stream, events } = streamOf(secret);
+    stream.usage({ type: 'usage', tokens: NO_TOKENS, requestsByModel });
+    const [event] = events;
+    return event?.type === 'usage' ? event.requestsByModel : null;
+  };
+
+  it('are shown without secrets, and those that look the same then as one', () => {
+    const told = { 'opus topsecret': 1, opus: 2, topsecret: 3, 'top\u001b[1msecret': 4 };
+    expect(modelsIn('topsecret', told)).toEqual({ 'opus [redacted]': 1, opus: 2, '[redacted]': 7 });
+  });
+
+  it('are cut where they are too long, and left out where nothing is left of them', () => {
+    expect(modelsIn('topsecret', { ['m'.repeat(300)]: 1, '\n': 2 })).toEqual({ [`${'m'.repeat(199)}…`]: 1 });
   });
 });
 

@@ -68,7 +68,7 @@ export function createEventStream({ onEvent, mask, aliveMs }: EventStreamOptions
     onEvent(event);
   };
   const texts = createJoinedText({ allowance: MESSAGES, mask, show: (text) => pass({ type: 'message', text: copyOf(text) }) });
-  const figures = createLatest<UsageEvent>(USAGE, pass);
+  const figures = createLatest<UsageEvent>(USAGE, (event) => pass(withShownModels(event, mask)));
   const notices = createRateLimit(NOTICES);
   const calls = createCalls(pass, mask);
   let hiddenNotices = 0;
@@ -192,6 +192,17 @@ function maskedName(name: string, mask: Mask): string {
     .replaceAll(/\s+/g, ' ')
     .trim();
   return copyOf(line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME - 1)}…` : line);
+}
+
+/** Models are named by the agent, and what it names them may be a secret. */
+function withShownModels(event: UsageEvent, mask: Mask): UsageEvent {
+  if (event.requestsByModel === undefined) return event;
+  const shown = new Map<string, number>();
+  for (const [model, requests] of Object.entries(event.requestsByModel)) {
+    const name = maskedName(model, mask);
+    if (name !== '') shown.set(name, (shown.get(name) ?? 0) + requests);
+  }
+  return { ...event, requestsByModel: Object.fromEntries(shown) };
 }
 
 function clip(text: string): string {
