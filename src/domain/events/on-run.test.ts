@@ -25,6 +25,21 @@ function recorded(player: Player): readonly RunEvent[] {
   return player.state.live.get('1')?.unsavedEvents ?? [];
 }
 
+describe('what a run said last', () => {
+  const lastMessage = (player: Player): string | undefined => player.state.live.get('1')?.lastMessage;
+
+  it('is not that it waits once it was given to a host', () => {
+    const player = running();
+    say(player, { type: 'notice', text: 'waits in the queue for a worker: all slots are taken' });
+    player.send({ type: 'workspace-chosen', ...ids, workspacePath: '', host: 'gpu1' });
+    expect(lastMessage(player)).toBe('');
+    say(player, { type: 'notice', text: 'the workspace does not come along' });
+    player.send({ type: 'workspace-chosen', ...ids, workspacePath: '/srv/A-1', host: 'gpu1' });
+    player.send({ type: 'session-started', ...ids, sessionId: 's-1' });
+    expect(lastMessage(player)).toBe('the workspace does not come along');
+  });
+});
+
 describe('what is recorded of a run', () => {
   it('keeps the prompt of each turn', () => {
     const player = running();

@@ -47,7 +47,7 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
   const { issue, runId } = live;
   switch (event.type) {
     case 'workspace-chosen':
-      putLive(draft, { ...live, workspacePath: event.workspacePath, host: event.host ?? null });
+      putLive(draft, placed(live, event));
       return;
     case 'run-prepared':
       note(draft, { ...live, workspacePath: event.workspacePath }, 'workspace_prepared', '');
@@ -76,6 +76,11 @@ export function onRunProgress(draft: Draft, event: RunProgress): void {
       onAgentEvent(draft, live, soundEvent(event.event));
       return;
   }
+}
+
+/** Given to a host, of which the path is told later: what was said while the run waited for one is over. */
+function placed(live: Live, { workspacePath, host }: Extract<Event, { type: 'workspace-chosen' }>): Live {
+  return { ...live, workspacePath, host: host ?? null, lastMessage: workspacePath === '' ? '' : live.lastMessage };
 }
 
 /** When its figures and events are to be stored again. */
