@@ -1,6 +1,13 @@
+import { visibleJson } from '../lib/visible-json.ts';
+
 /** Data for programs: one object, stable names. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  process.stdout.write(`${visibleJson(value, 2)}\n`);
+}
+
+/** The same on one line. */
+export function printJsonLine(value: unknown): void {
+  process.stdout.write(`${visibleJson(value)}\n`);
 }
 
 export function printLine(text: string): void {

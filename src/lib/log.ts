@@ -1,3 +1,5 @@
+import { visibleJson } from './visible-json.ts';
+
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 export type FieldValue = string | number | boolean | null | undefined;
 export type Attributes = Readonly<Record<string, FieldValue>>;
@@ -50,7 +52,7 @@ export function textRecord(level: Level, message: string, attributes: Attributes
 
 export function jsonRecord(level: Level, message: string, attributes: Attributes, time: string): string {
   // What is undefined is left out.
-  return escapeLineBreaks(JSON.stringify({ level: level.toUpperCase(), msg: message, ...attributes, time }));
+  return visibleJson({ level: level.toUpperCase(), msg: message, ...attributes, time });
 }
 
 const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
@@ -64,7 +66,7 @@ function masked(attributes: Attributes, mask: (text: string) => string): Attribu
 /** Quoted when it holds anything that could be taken for the end of the value. */
 function textValue(value: FieldValue): string {
   const text = String(value);
-  return SAFE.test(text) ? text : escapeLineBreaks(JSON.stringify(text));
+  return SAFE.test(text) ? text : visibleJson(text);
 }
 
 /** Letters, digits and marks of any script, and punctuation that ends nothing. */
@@ -73,11 +75,3 @@ const SAFE = /^[\p{L}\p{N}\p{M}_./:@+,;#%&*()[\]{}<>!?~^$|-]+$/u;
 function plainKey(key: string): string {
   return key.replaceAll(/[^A-Za-z0-9_.-]/g, '_');
 }
-
-/** JSON leaves these as they are, yet some viewers break lines or turn text around at them. */
-function escapeLineBreaks(text: string): string {
-  return text.replaceAll(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-// oxlint-disable-next-line no-control-regex -- these are the characters to look for
-const HIDDEN = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
 import type { Records } from '../../app/commands/read-records.ts';
-import { duration, iso, utcMoment, printJson, printLine, printTitle } from '../output.ts';
+import { duration, iso, utcMoment, printJson, printJsonLine, printLine, printTitle } from '../output.ts';
 import { onInterrupt, tellService, withReading } from '../reading.ts';
 
 export interface LogSettings {
@@ -78,7 +78,7 @@ function tell({ run, events }: RecordedRun, seen: Seen, asJson: boolean): void {
     printTitle(`run ${run.id}: attempt ${run.attempt}, ${run.agentKind}, started ${utcMoment(run.startedAt)}`);
   const isEnded = run.endedAt !== null;
   for (const event of events.slice(told ?? 0)) {
-    if (asJson) process.stdout.write(`${JSON.stringify(eventFacts(event))}\n`);
+    if (asJson) printJsonLine(eventFacts(event));
     else printLine(`${utcMoment(event.at)}  ${event.type.padEnd(16)} ${event.text}`);
   }
   if (isEnded) tellEnd(run, asJson);
@@ -87,7 +87,7 @@ function tell({ run, events }: RecordedRun, seen: Seen, asJson: boolean): void {
 
 function tellEnd(run: Run, asJson: boolean): void {
   const text = `${run.turns} turns in ${duration((run.endedAt ?? 0) - run.startedAt)}${run.error === null ? '' : `: ${run.error}`}`;
-  if (asJson) process.stdout.write(`${JSON.stringify({ ...endFacts(run), text })}\n`);
+  if (asJson) printJsonLine({ ...endFacts(run), text });
   else printLine(`${utcMoment(run.endedAt)}  ${run.status.padEnd(16)} ${text}`);
 }
 

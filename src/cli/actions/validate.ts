@@ -1,6 +1,7 @@
 import { readWorkflowFile } from '../../app/workflow.ts';
 import { problemFacts } from '../../config/format.ts';
 import type { Problem } from '../../domain/model/problem.ts';
+import { printJsonLine } from '../output.ts';
 import { printProblems } from '../problems.ts';
 
 export interface ValidateSettings {
@@ -19,7 +20,7 @@ export async function validate({ workflowPath, isStrict, asJson }: ValidateSetti
     const shown = (wanted: Problem['severity']) =>
       problems.filter(({ severity }) => severity === wanted).map((problem) => problemFacts(problem, path));
     const facts = { valid: !refused, errors: shown('error'), warnings: shown('warning') };
-    process.stdout.write(`${JSON.stringify(facts)}\n`);
+    printJsonLine(facts);
   } else if (problems.length > 0) printProblems(problems);
   return refused ? 1 : 0;
 }
