@@ -139,6 +139,23 @@ describe('turns', () => {
     expect(events.at(-1)).toMatchObject({ type: 'usage', costUsd: 0.25 });
   });
 
+  it('count a cost that is told a moment after their answer, each with its turn', async () => {
+    const live = await open(
+      await stage.agent(`let turn = 0; handlers['session/prompt'] = () => {
+        turn += 1;
+        const cost = { amount: 0.2 * turn, currency: 'USD' };
+        setTimeout(() => update({ sessionUpdate: 'usage_update', used: 10, size: 20, cost }), 20);
+        say('did it');
+        return { stopReason: 'end_turn', usage: { inputTokens: 10, outputTokens: 1, totalTokens: 11 } };
+      };`),
+    );
+    for (const number of [1, 2]) {
+      const { events, hear } = listener();
+      expect(await live.runTurn({ number, prompt: 'go' }, hear, never)).toEqual({ ok: true });
+      expect(events.at(-1)).toMatchObject({ type: 'usage', costUsd: 0.2 * number, costIsSettled: true });
+    }
+  });
+
   it('go on after lines that are no messages', async () => {
     const { result, texts } = await turnOf(`() => {
       process.stdout.write('warning: something\\n{"jsonrpc":"2.0","method":"session/upd\\n[1]\\n\\n' + 'x'.repeat(4_300_000) + '\\n');

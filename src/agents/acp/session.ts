@@ -54,6 +54,7 @@ export async function startSession(parts: SessionParts, signal: AbortSignal): Pr
       connection,
       listener,
       usage,
+      conversations: parts.conversations,
       clock: deps.clock,
       patience: stopPatience(settings),
       mask,

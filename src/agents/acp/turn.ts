@@ -3,20 +3,21 @@ import { JsonRpcClosedError } from '../../lib/json-rpc/index.ts';
 import { within } from '../../lib/within.ts';
 import { departureError, type AgentConnection } from '../shared/connection.ts';
 import type { EventStream } from '../shared/event-stream.ts';
-import type { StopPatience } from '../shared/patience.ts';
+import { LATE_FIGURES_MS, type StopPatience } from '../shared/patience.ts';
 import { rpcError } from './classify.ts';
 import type { Opened } from './handshake.ts';
 import { judge, type Circumstances, type TurnFacts, type TurnVerdict } from './judge.ts';
 import type { Listener } from './listener.ts';
 import { promptResult } from './parse.ts';
 import { createTurnReader, tellUsage } from './turn-reader.ts';
-import type { Usage } from './usage.ts';
+import type { Conversations, Usage } from './usage.ts';
 
 export interface TurnParts {
   readonly opened: Opened;
   readonly connection: AgentConnection;
   readonly listener: Listener;
   readonly usage: Usage;
+  readonly conversations: Pick<Conversations, 'mayTellCost' | 'costMissed'>;
   readonly clock: { now(): number };
   readonly patience: StopPatience;
 }
@@ -54,12 +55,15 @@ export async function takeTurn(
       (result) => ({ type: 'answered', result }),
       (error: unknown) => ({ type: 'failed', error }),
     );
-    const ending = await Promise.race([answer, needsPerson, aborted(signal, over.signal)]);
+    const stopped = aborted(signal, over.signal);
+    const ending = await Promise.race([answer, needsPerson, stopped]);
     if (ending.type === 'aborted' || ending.type === 'needs_person') await interrupt(parts, answer);
+    // What comes later is no work of the turn.
+    const facts = reader.facts();
+    await lateCost(parts, stopped);
     events.endMessage();
     // What a cancelled turn spent is told with its answer.
     countUsage(usage, events, await Promise.race([answer, Promise.resolve(ending)]));
-    const facts = reader.facts();
     return { verdict: await verdictOn(ending, facts, connection, { now: clock.now(), changedBefore }), changed: facts.changed };
   } finally {
     over.abort();
@@ -80,6 +84,13 @@ async function interrupt({ opened, connection, listener, patience }: TurnParts, 
   listener.cancelTurn();
   connection.peer.notify('session/cancel', { sessionId: opened.sessionId });
   await within(patience.interruptMs, answer);
+}
+
+/** Some agents tell what a turn has cost only after its answer, and the last one would be lost. */
+async function lateCost({ usage, conversations, connection }: TurnParts, stopped: Promise<unknown>): Promise<void> {
+  if (!conversations.mayTellCost()) return;
+  const isSettled = await within(LATE_FIGURES_MS, Promise.race([usage.costOfTurn(), connection.peer.closed, stopped]));
+  if (!isSettled) conversations.costMissed();
 }
 
 function countUsage(usage: Usage, events: EventStream, ending: Ending): void {

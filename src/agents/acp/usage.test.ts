@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { promptResult } from './parse.ts';
-import { createUsage, tokensOf, type UsageStart } from './usage.ts';
+import { createConversations, createUsage, tokensOf, type UsageStart } from './usage.ts';
 
 const answer = (usage: object) => promptResult.parse({ stopReason: 'end_turn', usage });
 const tokens = (inputTokens: number, outputTokens = 0) =>
@@ -215,5 +215,21 @@ describe('the usage', () => {
         }
       }),
     );
+  });
+});
+
+describe('an agent', () => {
+  const after = (...turns: readonly (number | null)[]): boolean => {
+    const conversations = createConversations(0);
+    for (const cost of turns) {
+      if (cost === null) conversations.costMissed();
+      else conversations.costSeen('s', cost);
+    }
+    return conversations.mayTellCost();
+  };
+
+  it('tells no costs when some turns had none and no other had one', () => {
+    expect([after(), after(null, null), after(null, null, null)]).toEqual([true, true, false]);
+    expect([after(0.1, null, null, null, null), after(null, null, null, null, 0.1)]).toEqual([true, true]);
   });
 });

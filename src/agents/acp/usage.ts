@@ -15,6 +15,8 @@ export interface Usage {
   /** A tool was called: what comes next is another model request. */
   toolCalled(): void;
   cost(amount: number, currency: string): void;
+  /** Resolves when the turn under way has a cost, which may be never. */
+  costOfTurn(): Promise<void>;
   /** The figures so far when they have changed since they were last asked for. */
   news(): UsageEvent | null;
 }
@@ -34,6 +36,7 @@ export function createUsage({ covers, costBefore, costRecorded = null, onCost }:
   const turn = createTurnEstimate();
   const cost = covers.cost === 'process' ? createCost(0, null) : createCost(costBefore, costRecorded);
   let costTold = false;
+  let onCostTold = (): void => {};
   let isSettled = false;
   let told = '';
   let requests = 0;
@@ -64,7 +67,9 @@ export function createUsage({ covers, costBefore, costRecorded = null, onCost }:
       onCost?.(amount);
       cost.seen(amount);
       costTold = true;
+      onCostTold();
     },
+    costOfTurn: () => (costTold ? Promise.resolve() : new Promise((resolve) => (onCostTold = resolve))),
     news() {
       const sum = tokens.sum();
       const estimatedTokens = turn.tokens();
@@ -213,6 +218,10 @@ export interface Conversations {
   /** The cost by the agent's own count. */
   costSeen(sessionId: string, amount: number): void;
   costOf(sessionId: string): number | null;
+  /** A turn had no cost, although it was waited for. */
+  costMissed(): void;
+  /** False for an agent that tells no costs. */
+  mayTellCost(): boolean;
 }
 
 interface Remembered {
@@ -221,9 +230,13 @@ interface Remembered {
 }
 
 const MAX_REMEMBERED = 1_000;
+/** An agent that told no cost in so many turns tells none. */
+const MOST_MISSED = 3;
 
 export function createConversations(startedAt: number): Conversations {
   const known = new Map<string, Remembered>();
+  let missed = 0;
+  let tellsCost = false;
 
   function remember(sessionId: string, change: Partial<Remembered>): void {
     const next = { openedAt: null, cost: null, ...known.get(sessionId), ...change };
@@ -237,7 +250,12 @@ export function createConversations(startedAt: number): Conversations {
   return {
     opened: (sessionId, now) => remember(sessionId, { openedAt: now }),
     openedAt: (sessionId) => known.get(sessionId)?.openedAt ?? startedAt,
-    costSeen: (sessionId, amount) => remember(sessionId, { cost: amount }),
+    costSeen(sessionId, amount) {
+      tellsCost = true;
+      remember(sessionId, { cost: amount });
+    },
     costOf: (sessionId) => known.get(sessionId)?.cost ?? null,
+    costMissed: () => void (missed += 1),
+    mayTellCost: () => tellsCost || missed < MOST_MISSED,
   };
 }

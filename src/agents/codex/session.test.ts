@@ -23,6 +23,16 @@ describe('a turn that works', () => {
     expect(lastUsage(events)).toEqual({ type: 'usage', tokens, requests: 2, requestsByModel: { 'fake-model': 2 } });
   });
 
+  it('counts figures that are told a moment after its end', async () => {
+    const fake = fakeCodex();
+    const ended = say(recorded.message('did it'), recorded.turnEnded('completed'));
+    // The answer to a question takes as long as a message to us and back.
+    const steps = [...ended, { ask: recorded.ASKED_COMMAND }, ...say(recorded.usage(1))];
+    const { result, events } = await fake.turn(await fake.start(), steps);
+    expect(result).toEqual({ ok: true });
+    expect(lastUsage(events)).toMatchObject({ tokens: { inputTokens: 1234, outputTokens: 56 }, requests: 1 });
+  });
+
   it('follows on another in the same process and thread, and the figures go on', async () => {
     const fake = fakeCodex();
     const session = await fake.start();

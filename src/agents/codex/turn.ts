@@ -1,11 +1,12 @@
 import { AgentError } from '../../domain/model/errors.ts';
 import type { AgentSettings } from '../../domain/model/settings.ts';
 import { JsonRpcError, JsonRpcTimeoutError } from '../../lib/json-rpc/index.ts';
+import { within } from '../../lib/within.ts';
 import { isBlank } from '../shared/blank.ts';
 import { departureError, type AgentConnection } from '../shared/connection.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { cancelled, needsPerson } from '../shared/failures.ts';
-import { startPatience, stopPatience } from '../shared/patience.ts';
+import { LATE_FIGURES_MS, startPatience, stopPatience } from '../shared/patience.ts';
 import { keyOf } from '../shared/remembered.ts';
 import { sandboxPolicy, turnParams } from './args.ts';
 import { fullText, turnErrorOf } from './classify.ts';
@@ -57,6 +58,9 @@ export async function takeTurn(parts: TurnParts, prompt: string, signal: AbortSi
       listener.asked.then(() => null),
       stopped.promise,
     ]);
+    const figures = Promise.race([watch.figures(), connection.peer.closed, listener.asked, stopped.promise]);
+    // They may come a moment after the end, and those of the last turn would be lost.
+    await within(LATE_FIGURES_MS, figures);
     if (!signal.aborted && listener.question() === null) return result;
     await interrupt(parts);
     if (!signal.aborted) return askedPerson(listener.question() ?? '');
@@ -145,6 +149,8 @@ export interface TurnWatch {
   see(note: CodexNote): void;
   /** A report on this turn added to the figures: a model request ended. */
   requestEnded(): void;
+  /** Resolves when the figures of all that the model did were told, which may be never. */
+  figures(): Promise<void>;
   /** A line was lost that may have told anything, even the end of the turn. */
   lineLost(head: string): void;
   evidence(): Evidence;
@@ -156,6 +162,7 @@ export function watchTurn(threadId: string, events: EventStream): TurnWatch {
   const found: Mutable<Evidence> = { ...NOTHING };
   const seeItem = createItemReader(found, events);
   let ownId: string | null = null;
+  const figures = createDueFigures();
   let end = (_end: TurnEnd): void => {};
   const ended = new Promise<TurnEnd>((resolve) => (end = resolve));
 
@@ -164,6 +171,7 @@ export function watchTurn(threadId: string, events: EventStream): TurnWatch {
     if (note.type === 'turn-started') ownId ??= note.turnId;
     if (note.turnId !== ownId) return;
     if (note.type === 'item-started' || note.type === 'item-ended') seeItem(note.item, note.type === 'item-ended');
+    figures.saw(note);
     if (note.type === 'text') found.wrote = true;
     if (note.type === 'plan') found.otherSigns = true;
     if (note.type === 'error' && !note.willRetry) found.error = note.error;
@@ -175,13 +183,33 @@ export function watchTurn(threadId: string, events: EventStream): TurnWatch {
     named: (turnId) => void (ownId = turnId),
     turnId: () => ownId,
     see,
-    requestEnded: () => void (found.requests += 1),
+    requestEnded() {
+      found.requests += 1;
+      figures.told();
+    },
+    figures: figures.settled,
     lineLost(head) {
       found.otherSigns = true;
       if (ownId !== null && head.includes('"turn/completed"') && head.includes(ownId)) end({ status: 'unreadable' });
     },
     evidence: () => ({ ...found }),
     ended,
+  };
+}
+
+/** Whether the model did something of which the figures are not told yet. Codex tells them after each request. */
+function createDueFigures() {
+  let areDue = false;
+  let onTold = (): void => {};
+  return {
+    saw(note: CodexNote): void {
+      areDue ||= note.type === 'text' || ('item' in note && note.item.type !== 'userMessage');
+    },
+    told(): void {
+      areDue = false;
+      onTold();
+    },
+    settled: (): Promise<void> => (areDue ? new Promise((resolve) => (onTold = resolve)) : Promise.resolve()),
   };
 }
 

@@ -14,6 +14,9 @@ export function stopPatience({ readTimeoutMs, stopGraceMs }: Pick<AgentSettings,
   return { interruptMs, leaveMs: Math.max(stopGraceMs - interruptMs, 1) };
 }
 
+/** How long after the end of a turn its last figures may come. Nearly all agents tell them before. */
+export const LATE_FIGURES_MS = 400;
+
 /** The default of `agent.read_timeout_ms`. */
 const DEFAULT_MS = 5_000;
 /** For servers and models that have to be loaded. */
