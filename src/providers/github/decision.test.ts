@@ -161,6 +161,29 @@ describe('trust', () => {
     await expect(scm.enqueue(REQUEST, order, signal)).rejects.toMatchObject({ kind: 'tracker_api_error', isLimit: true });
   });
 
+  it.each([
+    ['a failure of the server', text('<html>', 502), { kind: 'tracker_transport_error' }],
+    ['an error of the query', json({ data: null, errors: [{ message: 'Something went wrong' }] }), { kind: 'tracker_api_error' }],
+    ['a credential that is refused', json({ message: 'Bad credentials' }, 401), { kind: 'tracker_auth_error' }],
+  ])('%s is no word about the queue, which is not bypassed', async (_, answer, error) => {
+    const { fake, scm } = await connect();
+    const pull = fake.pulls.add({ hasQueue: true });
+    fake.failNext('POST /graphql', answer);
+    const order = { strategy: 'squash', expectedSha: pull.headSha } as const;
+    await expect(scm.enqueue(REQUEST, order, signal)).rejects.toMatchObject(error);
+  });
+
+  it.each([
+    ['an older release', json({ errors: [{ message: "Field 'isMergeQueueEnabled' doesn't exist on type 'PullRequest'" }] })],
+    ['a token that may not see it', json({ data: null, errors: [{ type: 'FORBIDDEN', message: 'not accessible' }] })],
+    ['a remote without that side', json({ message: 'Not Found' }, 404)],
+  ])('there is no queue for %s', async (_, answer) => {
+    const { fake, scm } = await connect();
+    const pull = fake.pulls.add();
+    fake.failNext('POST /graphql', answer);
+    expect(await scm.enqueue(REQUEST, { strategy: 'squash', expectedSha: pull.headSha }, signal)).toBe(false);
+  });
+
   it('tells the own account and the default branch', async () => {
     const { scm } = await connect();
     expect(await scm.readOwnAccount(signal)).toBe('foray-bot');

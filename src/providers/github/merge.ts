@@ -38,12 +38,20 @@ async function queueOf({ graph, warnOnce }: PullContext, request: RequestKey, si
     const queue = await graph.readQueue(request, signal);
     return queue.isEnabled ? queue : null;
   } catch (error) {
-    // A limit says nothing of the queue, and the merge would meet it as well.
-    if (!(error instanceof TrackerError) || error.isLimit) throw error;
+    // Any other failure says nothing of the queue, which the merge would go past.
+    if (!(error instanceof TrackerError) || !saysThereIsNone(error)) throw error;
     warnOnce('whether there is a merge queue could not be read, the request is merged without', request, error.message);
     return null;
   }
 }
+
+/** Queues may not be seen by this token, or the release is older than they are. */
+function saysThereIsNone({ kind, status, detail }: TrackerError): boolean {
+  const isHidden = kind === 'tracker_not_found' || (kind === 'tracker_auth_error' && status !== 401);
+  return isHidden || UNKNOWN_FIELD.test(detail);
+}
+
+const UNKNOWN_FIELD = /^GraphQL Field '\w+' doesn't exist on type\b/;
 
 export async function enqueue(
   context: PullContext,

@@ -13,14 +13,14 @@ export function readProject({ http, route }: Project, signal: AbortSignal): Prom
 }
 
 /**
- * Whether the project merges by trains. Where that cannot be read, it has none: an edition without them says nothing. A limit
- * of requests is no such answer.
+ * Whether the project merges by trains. One that the token may not see has none for it, and an edition without them says
+ * nothing. Any other failure is no such answer: a merge would go past the train.
  */
 export async function hasTrains(project: Project, signal: AbortSignal): Promise<boolean> {
   try {
     return (await readProject(project, signal)).merge_trains_enabled === true;
   } catch (error) {
-    if (!(error instanceof TrackerError) || error.isLimit) throw error;
+    if (!(error instanceof TrackerError) || (error.status !== 403 && error.status !== 404)) throw error;
     project.logger.debug('project could not be read before a merge', { tracker_kind: KIND, error: error.message });
     return false;
   }

@@ -199,11 +199,17 @@ describe('merge trains', () => {
     expect(sent().filter((line) => line.startsWith('POST'))).toEqual([]);
   });
 
-  it('are not bypassed where a limit keeps the project from telling', async () => {
-    const { fake, scm } = await connect();
+  it.each([
+    ['a limit', json({ message: 'Retry later' }, 429), { kind: 'tracker_api_error', isLimit: true }],
+    ['a failure of the server', text('<html>', 502), { kind: 'tracker_transport_error' }],
+    ['an answer that cannot be read', text('<html>', 200), { kind: 'tracker_payload_error' }],
+    ['a credential that is refused', json({ message: '401 Unauthorized' }, 401), { kind: 'tracker_auth_error' }],
+  ])('are not bypassed where %s keeps the project from telling', async (_, answer, error) => {
+    const { fake, scm, sent } = await connect();
     fake.merges.trains();
-    fake.failNext({ method: 'GET', path: /rocket$/ }, json({ message: 'Retry later' }, 429));
-    await expect(scm.enqueue(REQUEST, ORDER, never)).rejects.toMatchObject({ kind: 'tracker_api_error', isLimit: true });
+    fake.failNext({ method: 'GET', path: /rocket$/ }, answer);
+    await expect(scm.enqueue(REQUEST, ORDER, never)).rejects.toMatchObject(error);
+    expect(sent().every((line) => line.startsWith('GET'))).toBe(true);
   });
 });
 
