@@ -98,6 +98,49 @@ describe('the CI status for the gate', () => {
     expect(fake.requests).toHaveLength(1);
   });
 });
+describe('check runs of the same name', () => {
+  const HEAD = '1'.padStart(40, 'a');
+  const first = { suite: 11, workflow: 7, number: 1, event: 'pull_request' };
+  const again = { ...first, suite: 12, number: 2 };
+  const RUNS = 'GET /repos/acme/widgets/actions/runs';
+
+  async function judge(older: object, newer: object, app = 'github-actions') {
+    const connected = await connect();
+    const { fake } = connected;
+    fake.pulls.add();
+    // The newest comes first in the list.
+    fake.pulls.checkRun(HEAD, { app, workflowRun: again, ...newer });
+    fake.pulls.checkRun(HEAD, { app, workflowRun: first, conclusion: 'failure', ...older });
+    return connected;
+  }
+
+  it.each<[string, object, object, CiConclusion]>([
+    ['a later run that is good', {}, {}, 'success'],
+    ['a later run after a cancelled one', { conclusion: 'cancelled' }, {}, 'success'],
+    ['a later run that failed', { conclusion: 'success' }, { conclusion: 'failure' }, 'failing'],
+    ['a later run that is under way', {}, { status: 'in_progress', conclusion: null }, 'pending'],
+    ['an earlier failure that a later run skipped', {}, { conclusion: 'skipped' }, 'failing'],
+    ['a failed job of another workflow', { workflowRun: { ...first, workflow: 8 } }, {}, 'failing'],
+    ['a failed job for another event', { workflowRun: { ...first, event: 'push' } }, {}, 'failing'],
+    ['a failed job of another name', { name: 'lint' }, {}, 'failing'],
+    ['a failed job of the same run', { workflowRun: again }, {}, 'failing'],
+  ])('are judged by %s', async (_, older, newer, expected) => {
+    const { scm } = await judge(older, newer);
+    expect(await scm.readCiStatus(REQUEST, signal)).toBe(expected);
+  });
+
+  it('all count where they are of another app, and nothing more is asked', async () => {
+    const { fake, scm } = await judge({}, {}, 'other-app');
+    expect(await scm.readCiStatus(REQUEST, signal)).toBe('failing');
+    expect(asked(fake).filter((route) => route.includes('/actions/'))).toEqual([]);
+  });
+
+  it('all count where the runs of their workflows cannot be read', async () => {
+    const { fake, scm } = await judge({}, {});
+    fake.failNext(RUNS, json({ message: 'Not accessible' }, 403));
+    expect(await scm.readCiStatus(REQUEST, signal)).toBe('failing');
+  });
+});
 describe('check runs that the token may not read', () => {
   const HEAD = '1'.padStart(40, 'a');
   const forbidden = json({ message: 'Resource not accessible by personal access token' }, 403);
@@ -112,6 +155,23 @@ describe('check runs that the token may not read', () => {
       expect(await scm.readCiStatus(REQUEST, signal)).toBe('failing');
     }
     expect(warnings).toHaveLength(1);
+  });
+
+  it('leave out the runs that a later one of the same workflow replaces', async () => {
+    const { fake, scm } = await connect();
+    fake.pulls.add();
+    const workflowRun = { suite: 11, workflow: 7, number: 1, event: 'pull_request' };
+    fake.pulls.checkRun(HEAD, { app: 'github-actions', conclusion: 'cancelled', workflowRun });
+    fake.pulls.checkRun(HEAD, { app: 'github-actions', workflowRun: { ...workflowRun, suite: 12, number: 2 } });
+    fake.failNext(route, forbidden);
+    expect(await scm.readCiStatus(REQUEST, signal)).toBe('success');
+    fake.pulls.checkRun(HEAD, {
+      app: 'github-actions',
+      conclusion: 'failure',
+      workflowRun: { ...workflowRun, suite: 13, workflow: 8 },
+    });
+    fake.failNext(route, forbidden);
+    expect(await scm.readCiStatus(REQUEST, signal)).toBe('failing');
   });
 
   it('fail the read where the runs of Actions may not be read either: nothing would be known', async () => {

@@ -6,9 +6,10 @@ import type { RepoKey } from '../../ports/scm.ts';
 import { aggregate } from '../shared/ci-aggregate.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { createIsNew, type IsNew } from '../shared/warn-once.ts';
-import type { WireCheckRun, WireStatus } from './scm-schema.ts';
+import type { WireCheckRun, WireStatus, WireWorkflowRun } from './scm-schema.ts';
 import { CHECK_RUN_PAGE, STATUS_PAGE, WORKFLOW_RUN_PAGE } from './scm-schema.ts';
 import { KIND, LIST_PAGE } from './settings.ts';
+import { ACTIONS, withoutOlder, withoutSuperseded } from './superseded.ts';
 
 /** All checks of a commit and what they amount to. */
 export interface CommitChecks extends Pick<CiReport, 'status' | 'failingCount'> {
@@ -22,9 +23,10 @@ export function createCommitChecks(http: TrackerHttp, logger: Logger): ReadCommi
   const isNew = createIsNew();
   return async ({ owner, repo }, ref, signal) => {
     const commit = path`/repos/${owner}/${repo}/commits/${commitRef(ref)}`;
-    const runs = await checkRuns(http, `${commit}/check-runs`, signal).catch(async (error: unknown) => {
+    const actions = path`/repos/${owner}/${repo}/actions/runs`;
+    const runs = await checkRuns(http, { checks: `${commit}/check-runs`, actions }, signal).catch(async (error: unknown) => {
       if (!isForbidden(error)) throw error;
-      const found = await workflowRuns(http, path`/repos/${owner}/${repo}/actions/runs`, ref, signal).catch(() => {
+      const found = await workflowRuns(http, actions, ref, signal).catch(() => {
         throw error;
       });
       if (isNew(FORBIDDEN)) logger.warn(FORBIDDEN, { tracker_kind: KIND, error: error.message });
@@ -48,12 +50,26 @@ interface ReadList {
 
 const PAGED = { per_page: LIST_PAGE };
 
-async function checkRuns(http: TrackerHttp, place: string, signal: AbortSignal): Promise<ReadList> {
+async function checkRuns(http: TrackerHttp, places: CheckPlaces, signal: AbortSignal): Promise<ReadList> {
   // REST API, "List check runs for a Git reference".
-  const pages = await http.getPages(CHECK_RUN_PAGE, { path: place, query: PAGED }, signal);
+  const pages = await http.getPages(CHECK_RUN_PAGE, { path: places.checks, query: PAGED }, signal);
   // A list that grows while its pages are read repeats some.
-  const byId = new Map(pages.flatMap((page) => page.check_runs ?? []).map((run) => [run.id, run]));
-  return { path: place, checks: [...byId.values()].map(checkOfRun), total: pages.at(-1)?.total_count ?? 0 };
+  const runs = [...new Map(pages.flatMap((page) => page.check_runs ?? []).map((run) => [run.id, run])).values()];
+  const standing = await withoutSuperseded(
+    runs,
+    async (headSha) => (await readWorkflowRuns(http, places.actions, { head_sha: headSha }, signal)).runs,
+  );
+  return listOf(places.checks, standing.map(checkOfRun), (pages.at(-1)?.total_count ?? 0) - runs.length);
+}
+
+interface CheckPlaces {
+  readonly checks: string;
+  readonly actions: string;
+}
+
+/** `unread`: how many more the remote says there are. */
+function listOf(place: string, checks: readonly CommitCheck[], unread: number): ReadList {
+  return { path: place, checks, total: checks.length + Math.max(0, unread) };
 }
 
 /** Fine-grained tokens have no permission for check runs. Without the runs of Actions too, nothing would be known: then the read fails. */
@@ -64,12 +80,24 @@ function isForbidden(error: unknown): error is TrackerError {
 }
 
 async function workflowRuns(http: TrackerHttp, place: string, ref: string, signal: AbortSignal): Promise<ReadList> {
-  const query = { ...PAGED, [/^[0-9a-f]{40,64}$/i.test(ref) ? 'head_sha' : 'branch']: ref };
+  const query = { [/^[0-9a-f]{40,64}$/i.test(ref) ? 'head_sha' : 'branch']: ref };
+  const { runs, total } = await readWorkflowRuns(http, place, query, signal);
+  const checks = withoutOlder(runs).map((run) => {
+    return checkOfRun({ ...run, details_url: '', app: null, check_suite: null, output: null });
+  });
+  return listOf(place, checks, total - runs.length);
+}
+
+async function readWorkflowRuns(
+  http: TrackerHttp,
+  place: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<{ readonly runs: readonly WireWorkflowRun[]; readonly total: number }> {
   // REST API, "List workflow runs for a repository".
-  const pages = await http.getPages(WORKFLOW_RUN_PAGE, { path: place, query }, signal);
+  const pages = await http.getPages(WORKFLOW_RUN_PAGE, { path: place, query: { ...PAGED, ...query } }, signal);
   const byId = new Map(pages.flatMap((page) => page.workflow_runs ?? []).map((run) => [run.id, run]));
-  const checks = [...byId.values()].map((run) => checkOfRun({ ...run, details_url: '', app: null, output: null }));
-  return { path: place, checks, total: pages.at(-1)?.total_count ?? 0 };
+  return { runs: [...byId.values()], total: pages.at(-1)?.total_count ?? 0 };
 }
 
 async function commitStatuses(http: TrackerHttp, place: string, signal: AbortSignal): Promise<ReadList> {
@@ -157,7 +185,7 @@ export function checkOfRun(run: WireCheckRun): CommitCheck {
   return {
     run: { name: run.name, ...(reading ?? UNKNOWN), detailsUrl: run.details_url || run.html_url },
     // Only there the two numbers are the same.
-    jobId: run.app?.slug === 'github-actions' ? run.id : null,
+    jobId: run.app?.slug === ACTIONS ? run.id : null,
     says: [title, summary, text].filter((part) => part.trim() !== '').join('\n'),
     unknown: reading ? null : word,
   };

@@ -82,6 +82,8 @@ export const CHECK_RUN = z.object({
   conclusion: nullableText,
   details_url: nullableText,
   html_url: nullableText,
+  head_sha: nullableText,
+  check_suite: z.object({ id }).nullish().catch(null),
   app: z.object({ slug: nullableText }).nullish().catch(null),
   output,
 });
@@ -105,7 +107,15 @@ export const WORKFLOW_RUN = z.object({
   status: nullableText,
   conclusion: nullableText,
   html_url: nullableText,
+  check_suite_id: id.nullable().catch(null),
+  workflow_id: id.nullable().catch(null),
+  /** Counts the runs of the workflow. */
+  run_number: z.int().nullable().catch(null),
+  event: nullableText,
+  head_branch: nullableText,
+  head_sha: nullableText,
 });
+export type WireWorkflowRun = z.output<typeof WORKFLOW_RUN>;
 export const WORKFLOW_RUN_PAGE = z.object({ total_count: total, workflow_runs: z.array(WORKFLOW_RUN).nullish() });
 export const STATUS_PAGE = z.object({ total_count: total, statuses: z.array(COMMIT_STATUS).nullish() });
 

@@ -6,27 +6,35 @@ import { repoUrl, WEB, type WireContext } from './wire.ts';
 /** Names of the fields of a run of Actions that only lead somewhere. */
 const LINKS = 'jobs logs check_suite artifacts cancel rerun workflow'.split(' ');
 
+/** The run of a workflow, by the check runs of its jobs. */
 export function wireWorkflowRun(
   { context, repo }: { context: WireContext; repo: FakeRepo },
   sha: string,
-  { id, name, status, conclusion }: Pick<FakeCheckRun, 'id' | 'name' | 'status' | 'conclusion'>,
+  jobs: readonly FakeCheckRun[],
 ): Record<string, unknown> {
+  const [first] = jobs;
+  if (first === undefined) throw new Error('a run of a workflow has jobs');
+  const { suite: id, workflow, number, event } = first.workflowRun;
+  // The first that is not good tells what the run came to.
+  const { status, conclusion } = jobs.find((job) => job.conclusion !== 'success') ?? first;
   const url = `${repoUrl(context, repo)}/actions/runs/${id}`;
   const repository = wireMinimalRepo(context, repo);
   return {
     ...Object.fromEntries(LINKS.map((link) => [`${link}_url`, `${url}/${link}`])),
     id,
     node_id: `WFR_${id}`,
-    name,
+    name: 'CI',
+    check_suite_id: id,
+    check_suite_node_id: `CS_${id}`,
     display_title: 'A commit',
     head_branch: 'main',
     head_sha: sha,
     path: '.github/workflows/ci.yml',
-    run_number: 1,
-    event: 'push',
+    run_number: number,
+    event,
     status,
     conclusion,
-    workflow_id: 1,
+    workflow_id: workflow,
     url,
     html_url: `${WEB}/${repo.owner}/${repo.name}/actions/runs/${id}`,
     pull_requests: [],

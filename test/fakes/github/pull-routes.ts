@@ -52,9 +52,12 @@ export const PULL_ROUTES: RouteTable = {
   'DELETE /git/refs/heads/:branch': write((call) => deleteRef(call, `heads/${call.params.branch}`)),
   'GET /actions/runs': (call) => {
     const sha = call.request.query.get('head_sha') ?? '';
-    const own = call.context.pulls.checksOf(sha).runs.filter(({ app }) => app === 'github-actions');
-    const show = (run: (typeof own)[number]) => wireWorkflowRun(call, sha, run);
-    return paged(call, own, show, (entries) => ({ total_count: own.length, workflow_runs: entries }));
+    const jobs = call.context.pulls.checksOf(sha).runs.filter(({ app }) => app === 'github-actions');
+    const suites = [...new Set(jobs.map(({ workflowRun }) => workflowRun.suite))].map((suite) =>
+      jobs.filter(({ workflowRun }) => workflowRun.suite === suite),
+    );
+    const show = (own: typeof jobs) => wireWorkflowRun(call, sha, own);
+    return paged(call, suites, show, (entries) => ({ total_count: suites.length, workflow_runs: entries }));
   },
   'GET /actions/jobs/:job': (call) => {
     const job = call.context.pulls.findJob(Number(call.params.job));

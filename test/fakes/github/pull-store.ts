@@ -63,7 +63,16 @@ export interface FakeCheckRun {
   status: string;
   conclusion: string | null;
   readonly app: string;
+  /** The run of a workflow that it is a job of, where it is one. The remote makes a suite for each. */
+  readonly workflowRun: FakeWorkflowRun;
   readonly output: { readonly title: string | null; readonly summary: string | null; readonly text: string | null };
+}
+
+export interface FakeWorkflowRun {
+  readonly suite: number;
+  readonly workflow: number;
+  readonly number: number;
+  readonly event: string;
 }
 
 export interface FakeStatus {
@@ -120,6 +129,8 @@ export interface PullStore {
   resolve(ref: string): string | undefined;
 }
 
+const FIRST_RUN: FakeWorkflowRun = { suite: 1, workflow: 1, number: 1, event: 'pull_request' };
+
 export function createPullStore(store: Store): PullStore {
   const pulls = new Map<number, FakePull>();
   const jobs = new Map<number, FakeJob>();
@@ -174,7 +185,14 @@ export function createPullStore(store: Store): PullStore {
     unlabel: (number, name, actor) => void store.unlabel(pullStore.get(number).issue, name, actor),
     checkRun: (sha, parts = {}) => {
       const output = { title: null, summary: null, text: null };
-      const blank = { name: 'build', status: 'completed', conclusion: 'success', app: 'other-app', output };
+      const blank = {
+        name: 'build',
+        status: 'completed',
+        conclusion: 'success',
+        app: 'other-app',
+        workflowRun: FIRST_RUN,
+        output,
+      };
       const run = { id: store.nextId(), ...blank, ...parts };
       pullStore.checksOf(sha).runs.push(run);
       return run;

@@ -225,7 +225,7 @@ export function wireCheckRun({ context, repo }: Place, sha: string, run: FakeChe
     completed_at: run.conclusion === null ? null : '2026-01-01T00:10:00Z',
     output: { ...run.output, annotations_count: 0, annotations_url: `${url}/annotations` },
     name: run.name,
-    check_suite: { id: 1 },
+    check_suite: { id: run.workflowRun.suite },
     app: wireApp({ context, repo }, run.app),
     pull_requests: [],
   };
