@@ -36,6 +36,19 @@ describe('auto_merge', () => {
     expect(player.asked('merge')).toHaveLength(1);
   });
 
+  it('merges nothing where the same look shows that a person asked for a fix, which then runs', () => {
+    const player = watching({
+      auto_merge: autoMerge,
+      label_commands: { ...BASE, reviewLabel: '', fixLabel: 'foray:fix' },
+    });
+    look(player, { ...READY, labels: ok([]) });
+    const label = { id: '1', label: 'foray:fix', added: true, actor: 'eve', at: '2026-01-01T00:00:00Z' };
+    look(player, { ...READY, merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([label]) });
+    expect(player.everAsked('merge')).toEqual([]);
+    expect(player.state.claims.get('1')).toMatchObject({ then: { trigger: 'label_commands' } });
+    expect(progress(player, 'auto_merge')?.waitingFor).toBe('the run under way to end');
+  });
+
   it('merges with the expected head after two clean readings', () => {
     const player = watching({ auto_merge: autoMerge });
     look(player, READY);

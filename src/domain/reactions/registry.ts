@@ -10,7 +10,7 @@ import { MERGE_CONFLICTS } from './merge-conflicts.ts';
 import type { ReactionKey, Reaction } from './reaction.ts';
 import { BOT_REVIEW, REVIEW_COMMENTS } from './reviews.ts';
 
-/** Every reaction, in the order of judgement: a conflict before a merge. */
+/** Every reaction, in the order in which people read of them. */
 export const REACTIONS = [
   CI_FAILURE,
   REVIEW_COMMENTS,
@@ -41,10 +41,12 @@ export function namedByReactions({ on }: ReactionSettings, what: 'state' | 'labe
   });
 }
 
-/** Those that are switched on, in the order of judgement. */
+/** Those that are switched on, in the order of judgement: first all that start runs, since a merge waits for a queued run. */
 export function activeReactions(settings: ReactionSettings): readonly (Reaction & { readonly kind: ReactionKind })[] {
-  return REACTIONS.filter(({ kind }) => settings.on[kind] !== undefined);
+  return IN_ORDER.filter(({ kind }) => settings.on[kind] !== undefined);
 }
+
+const IN_ORDER = [...PROMPTING, ...REACTIONS.filter((reaction) => reaction.prompt === null)];
 
 export function reactionOf(kind: ReactionKind): Reaction {
   const found = REACTIONS.find((reaction) => reaction.kind === kind);
