@@ -137,6 +137,18 @@ describe('a turn that waits for a slot is dropped, and costs nothing, once', () 
     ['the conflict is gone', { merge_conflicts: BASE }, { merge: dirty }, { merge: ok(OPEN) }],
     ['somebody pushes to a conflicting one', { merge_conflicts: BASE }, { merge: dirty }, { merge: pushed }],
     ['the review is dismissed', reviews('anyone'), { reviews: ok([comment('1')]) }, { reviews: ok([]) }],
+    [
+      'a push makes the comment outdated',
+      reviews('anyone'),
+      { reviews: ok([comment('1')]) },
+      { reviews: ok([comment('1', { outdated: true })]), merge: pushed },
+    ],
+    [
+      'a push makes the finding of a bot outdated',
+      { bot_review: { ...BASE, botUsernames: [], trust: 'anyone' } },
+      { botReviews: ok([comment('1')]) },
+      { botReviews: ok([comment('1', { outdated: true })]), merge: pushed },
+    ],
   ])('%s', (_name, on, before, after) => {
     const player = watching(on);
     look(player, before);
@@ -146,6 +158,14 @@ describe('a turn that waits for a slot is dropped, and costs nothing, once', () 
     expect(player.everTold('reaction:turn:dropped')).toHaveLength(1);
     const [kind] = Object.keys(on) as [keyof typeof on];
     expect(progress(player, kind)?.used).toBe(0);
+  });
+
+  it('but not while one of its comments stands, and begins without those that are outdated', () => {
+    const player = watching(reviews('anyone'));
+    look(player, { reviews: ok([comment('a'), comment('b')]) });
+    look(player, { reviews: ok([comment('a', { outdated: true }), comment('b')]) }, 60_000);
+    expect(given(player)).toEqual(['b']);
+    startTurn(player);
   });
 
   it('but not while CI runs again, and begins with what fails then', () => {

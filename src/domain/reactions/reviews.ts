@@ -55,7 +55,8 @@ export const REVIEW_COMMENTS: Reaction<typeof reviewComments> = {
   ...reviewComments,
   needs: () => ['reviews', 'self'],
   judge: judgeReviews,
-  renew: (draft, _watch, look, { reviewComments: queued }) => stillHeard(heardPeople(draft, look), 'review_comments', queued),
+  renew: (draft, watch, look, { reviewComments: queued }) =>
+    stillHeard(heardPeople(draft, look), watch, 'review_comments', queued),
   onTurnBegun: (draft, watch, { reviewComments: begun }) => noteGiven(draft, watch, 'review_comments', begun),
   onTurnParked: (mark, { reviewComments: begun }) => withoutThose(mark, begun),
   keepsMark: true,
@@ -82,7 +83,7 @@ export const BOT_REVIEW: Reaction<typeof botReview> = {
   ...botReview,
   needs: () => ['botReviews', 'self'],
   judge: judgeBotReviews,
-  renew: (draft, _watch, look, { botReviewComments: queued }) => stillHeard(heardBots(draft, look), 'bot_review', queued),
+  renew: (draft, watch, look, { botReviewComments: queued }) => stillHeard(heardBots(draft, look), watch, 'bot_review', queued),
   onTurnBegun: (draft, watch, { botReviewComments: begun }) => noteGiven(draft, watch, 'bot_review', begun),
   onTurnParked: (mark, { botReviewComments: begun }) => withoutThose(mark, begun),
   keepsMark: true,
@@ -134,11 +135,15 @@ function heardBots(draft: Draft, { findings: { botReviews, self } }: Look): Hear
   return { ok: true, value: botReviews.value.filter(isBots) };
 }
 
-/** Of the comments that a queued turn carries, those that are still there, by people who still count, as they read now. */
-function stillHeard(heard: Heard, kind: CommentKind, queued: readonly ReviewCommentContext[] = []) {
+/**
+ * Of the comments that a queued turn carries, those that still ask for something, by people who still count, as they read now.
+ * One that began goes on with those that its own push made outdated.
+ */
+function stillHeard(heard: Heard, watch: Watch, kind: CommentKind, queued: readonly ReviewCommentContext[] = []) {
   if (!heard?.ok) return 'unread';
   const ids = new Set(queued.map(({ id }) => id));
-  const kept = heard.value.filter(({ id }) => ids.has(id));
+  const hasBegun = !hasNew(watch, kind, queued);
+  const kept = heard.value.filter(({ id, outdated }) => ids.has(id) && (hasBegun || !outdated));
   return kept.length === 0 ? null : contextOf(kind, kept);
 }
 
@@ -179,7 +184,7 @@ function namesOf(accounts: readonly string[]): ReadonlySet<string> {
   return new Set(accounts.map((name) => name.toLowerCase()));
 }
 
-function hasNew(watch: Watch, kind: CommentKind, comments: readonly ReviewComment[]): boolean {
+function hasNew(watch: Watch, kind: CommentKind, comments: readonly { readonly id: string }[]): boolean {
   const given = new Set(givenTo(watch, kind));
   return comments.some((comment) => !given.has(comment.id));
 }
