@@ -168,6 +168,29 @@ describe('a turn that waits for a slot is dropped, and costs nothing, once', () 
     startTurn(player);
   });
 
+  it('but not while one of its comments stands, and begins with those that came meanwhile, which start no other', () => {
+    const player = watching(reviews('anyone'));
+    look(player, { reviews: ok([comment('a')]) });
+    const all = { reviews: ok([comment('a'), comment('late')]) };
+    look(player, all, 60_000);
+    expect(given(player)).toEqual(['a', 'late']);
+    finishTurn(player);
+    look(player, all);
+    expect(player.state.claims.size).toBe(0);
+    expect(player.everTold('reaction:turn:queued')).toHaveLength(1);
+  });
+
+  it('also where only comments are left that an earlier run was given', () => {
+    const player = watching({ review_comments: { ...BASE, budget: 2, debounceMs: 0, trust: 'anyone' } });
+    look(player, { reviews: ok([comment('a')]) });
+    finishTurn(player);
+    look(player, { reviews: ok([comment('a'), comment('b')]) });
+    expect(given(player)).toEqual(['a', 'b']);
+    look(player, { reviews: ok([comment('a')]) }, 60_000);
+    expect(player.state.claims.size).toBe(0);
+    expect(progress(player, 'review_comments')?.used).toBe(1);
+  });
+
   it('but not while CI runs again, and begins with what fails then', () => {
     const player = watching({ ci_failure: { ...BASE, maxLogLines: 5 } });
     look(player, { ci: ci('failing') });

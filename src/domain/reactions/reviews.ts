@@ -136,15 +136,18 @@ function heardBots(draft: Draft, { findings: { botReviews, self } }: Look): Hear
 }
 
 /**
- * Of the comments that a queued turn carries, those that still ask for something, by people who still count, as they read now.
- * One that began goes on with those that its own push made outdated.
+ * What is left of a queued turn by what is said now, by people who still count. While a new comment that it was queued for stands,
+ * it carries all that remain, also those that came meanwhile. One that began goes on with what it was given, which its own push
+ * may have made outdated.
  */
 function stillHeard(heard: Heard, watch: Watch, kind: CommentKind, queued: readonly ReviewCommentContext[] = []) {
   if (!heard?.ok) return 'unread';
   const ids = new Set(queued.map(({ id }) => id));
   const hasBegun = !hasNew(watch, kind, queued);
-  const kept = heard.value.filter(({ id, outdated }) => ids.has(id) && (hasBegun || !outdated));
-  return kept.length === 0 ? null : contextOf(kind, kept);
+  const remaining = heard.value.filter(({ id, outdated }) => (hasBegun ? ids.has(id) : !outdated));
+  const asking = remaining.filter(({ id }) => ids.has(id));
+  const stands = hasBegun ? asking.length > 0 : hasNew(watch, kind, asking);
+  return stands ? contextOf(kind, remaining) : null;
 }
 
 function judge(draft: Draft, watch: Watch, kind: CommentKind, remaining: readonly ReviewComment[], budget: number): void {
