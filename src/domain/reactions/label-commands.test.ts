@@ -14,6 +14,7 @@ import {
   comment,
 } from '../../../test/support/watched.ts';
 import { recordOf } from '../../orchestrator/notice-log.ts';
+import type { Findings } from '../model/findings.ts';
 import type { LabelEvent } from '../model/merge-request.ts';
 
 const ISSUE = refWith({ id: '1' });
@@ -49,6 +50,46 @@ describe('label_commands', () => {
     finishTurn(player);
     look(player, findings);
     expect(player.state.claims.size).toBe(0);
+  });
+
+  describe('a command whose turn waits for a slot', () => {
+    const asked = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix')]) };
+    const removed = { ...added('2', 'foray:fix', '2026-01-01T01:00:00Z'), added: false };
+    const queued = (): ReturnType<typeof watching> => {
+      const player = watching({ label_commands: labelCommands });
+      look(player, asked);
+      expect(player.state.claims.get('1')).toMatchObject({ phase: 'waiting' });
+      return player;
+    };
+
+    it.each<[string, Partial<Findings>]>([
+      ['is gone', { merge: ok(OPEN), labels: asked.labels }],
+      ['came off by the journal', { merge: asked.merge, labels: ok([added('1', 'foray:fix'), removed]) }],
+      ['came off', { merge: ok(OPEN), labels: ok([added('1', 'foray:fix'), removed]) }],
+    ])('is taken back, and costs nothing, where its label %s', (_, findings) => {
+      const player = queued();
+      look(player, findings, 60_000);
+      expect(player.state.claims.size).toBe(0);
+      expect(player.everTold('reaction:turn:dropped')).toHaveLength(1);
+      expect(progress(player, 'label_commands')?.used).toBe(0);
+      look(player, { merge: ok(OPEN), labels: ok([added('1', 'foray:fix'), removed]) });
+      expect(player.state.claims.size).toBe(0);
+    });
+
+    it('is another one where the label was set anew', () => {
+      const player = queued();
+      const again = { ...added('3', 'foray:fix', '2026-01-01T02:00:00Z'), actor: 'ann' };
+      const anew = { merge: asked.merge, labels: ok([added('1', 'foray:fix'), removed, again]) };
+      look(player, anew, 60_000);
+      look(player, anew);
+      expect(player.state.claims.get('1')).toMatchObject({ then: { reaction: { labelCommand: { actor: 'ann' } } } });
+    });
+
+    it('stands while the journal cannot be read', () => {
+      const player = queued();
+      look(player, { ...asked, labels: { ok: false, fault: FAULT } }, 60_000);
+      expect(player.state.claims.get('1')).toMatchObject({ phase: 'waiting' });
+    });
   });
 
   describe('a label whose removal nobody answered for, since the service ended', () => {

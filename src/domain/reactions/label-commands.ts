@@ -51,6 +51,7 @@ export const LABEL_COMMANDS: Reaction<typeof declaration> = {
   ...declaration,
   needs: () => ['labels', 'self'],
   judge: judgeLabels,
+  renew: stillAskedFor,
   onTurnBegun: obey,
   onNewHead: (progress) => ({ ...progress, used: 0, escalated: false }),
   keepsMark: true,
@@ -105,6 +106,22 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   }
   const labelCommand = contextOf(watch, merge, command, order);
   queueTurn(draft, watch, 'label_commands', { labelCommand }, { ...progress, mark: queued });
+}
+
+/** What is left of a queued turn: nothing once its label came off. That of one that began is taken off by us. */
+function stillAskedFor(
+  _draft: Draft,
+  watch: Watch,
+  { merge, findings: { labels } }: Look,
+  queued: ReactionContext,
+): ReactionContext | 'unread' | null {
+  const { mark } = progressOf(watch, 'label_commands');
+  if (mark.at !== 'queued') return queued;
+  if (!labels?.ok) return 'unread';
+  const later = labels.value.filter((event) => (markOf(event) ?? '') > mark.order);
+  const isOff = later.some(({ label, added }) => label === mark.label && !added);
+  const isThere = merge.labels.some((label) => label.toLowerCase() === mark.label);
+  return isOff || !isThere ? null : queued;
 }
 
 /** The turn begins: its command is behind us, and its label comes off. */
