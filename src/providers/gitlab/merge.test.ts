@@ -213,6 +213,43 @@ describe('merge trains', () => {
   });
 });
 
+describe('a merge train whose answer was lost', () => {
+  const POST = 'POST /merge_trains/merge_requests/1';
+
+  it.each([
+    ['a failure of the server', text('<html>', 502)],
+    ['a cut connection', reset()],
+    ['an answer that cannot be read', text('<html>', 201)],
+  ])('has the request all the same: %s', async (_, answer) => {
+    const { fake, scm, sent } = await connect({ onTrain: true });
+    fake.merges.trains();
+    fake.failNext({ method: 'POST' }, answer);
+    expect(await scm.enqueue(REQUEST, ORDER, never)).toBe(true);
+    expect(sent().filter((line) => line === POST)).toHaveLength(1);
+  });
+
+  it('is not entered a second time: its refusal is no refusal of the merge', async () => {
+    const { fake, scm } = await connect();
+    fake.merges.trains();
+    expect(await scm.enqueue(REQUEST, ORDER, never)).toBe(true);
+    expect(await scm.enqueue(REQUEST, ORDER, never)).toBe(true);
+  });
+
+  it('is asked only after a failure, and one that does not have it, or cannot be read, changes nothing', async () => {
+    const { fake, scm, sent } = await connect();
+    fake.merges.trains();
+    fake.failNext({ method: 'POST' }, text('<html>', 502));
+    expect(await failureOf(scm.enqueue(REQUEST, ORDER, never))).toMatchObject({ kind: 'tracker_transport_error', status: 502 });
+    fake.failNext({ method: 'POST' }, json({ message: 'no' }, 400));
+    fake.failNext({ method: 'GET', path: /merge_trains/ }, json({ message: 'no' }, 403));
+    expect(await failureOf(scm.enqueue(REQUEST, ORDER, never))).toMatchObject({ status: 400 });
+    fake.failNext({ method: 'POST' }, json({ message: '401 Unauthorized' }, 401));
+    const before = sent().length;
+    expect(await failureOf(scm.enqueue(REQUEST, ORDER, never))).toMatchObject({ kind: 'tracker_auth_error' });
+    expect(sent().slice(before)).toEqual([expect.stringMatching(/^GET /), POST]);
+  });
+});
+
 describe('delete branch', () => {
   it('percent-encodes the branch, once', async () => {
     const { fake, scm, sent } = await connect({ sourceBranch: 'feature/50% faster' });

@@ -5,7 +5,7 @@ import type { MergeOrder, MergeResult, ScopeCheck } from '../../ports/scm.ts';
 import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
 import { whenMissing } from '../shared/failures.ts';
 import { ANY_JSON } from './client.ts';
-import { enterTrain, hasTrains } from './merge-train.ts';
+import { enterTrain, hasTrains, isOnTrain } from './merge-train.ts';
 import type { Project } from './routes.ts';
 import { trackerError } from './routes.ts';
 import { TOKEN_SELF } from './schema.ts';
@@ -43,9 +43,24 @@ export async function enqueue(context: RequestContext, order: MergeOrder, signal
   if (!(await hasTrains(context, signal))) return false;
   const body = { sha: order.expectedSha, ...(order.strategy === 'squash' && { squash: true }) };
   await enterTrain(context, body, signal).catch(async (error: unknown) => {
-    throw await refusalOf(context, error, signal);
+    if (!(await hasEntered(context, error, signal))) throw await refusalOf(context, error, signal);
   });
   return true;
+}
+
+/**
+ * It may be on the train all the same: by this try, whose answer was lost, or by one before. Where that cannot be read, it is
+ * not. What was pushed meanwhile (409) is on no train.
+ */
+async function hasEntered(context: RequestContext, error: unknown, signal: AbortSignal): Promise<boolean> {
+  if (!(error instanceof TrackerError) || error.isLimit || error.kind === 'tracker_auth_error' || error.status === 409)
+    return false;
+  try {
+    return await isOnTrain(context, signal);
+  } catch (unread) {
+    if (!(unread instanceof TrackerError)) throw unread;
+    return false;
+  }
 }
 
 function refuseOrder(context: RequestContext, { strategy, expectedSha }: MergeOrder, route: string): void {

@@ -41,6 +41,7 @@ export function mergeRoutes(context: MergeContext, inProject: InProject): Readon
     'POST /api/v4/projects/:project/merge_trains/merge_requests/:iid': one((request, found) => {
       if (statusOf(found) !== 'mergeable') return json({ message: '405 Method Not Allowed' }, 405);
       if (bodyOf(request)['sha'] !== found.sha) return answers.conflict('SHA does not match HEAD of source branch');
+      if (found.onTrain) return answers.badRequest('the merge request is already on a merge train');
       found.onTrain = true;
       return json([trainCarEntity(context.origin(), context.merges, found)], 201);
     }),
