@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
-import { answerLook, BASE, ci, FAULT, look, ok, progress, watching } from '../../../test/support/watched.ts';
+import { answerLook, BASE, ci, FAULT, look, ok, OPEN, progress, watching } from '../../../test/support/watched.ts';
 import type { Answer } from '../model/fault.ts';
 import type { Issue } from '../model/issue.ts';
 
@@ -64,6 +64,26 @@ it('one while a merge request is looked at brings one more look right after it',
   if (second) answerLook(player, second, { ci: ci('pending') });
   expect(second?.due).toEqual(['ci_failure']);
   expect(progress(player, 'ci_failure')?.nextAt).toBe(player.now + 60_000);
+});
+
+it.each([
+  ['was closed', ok({ ...OPEN, closed: true })],
+  ['the forge no longer had', ok(null)],
+])('one has a request looked at now that %s: it may be there again', (_, merge) => {
+  const player = watching({ ci_failure: { ...BASE, pollIntervalMs: 60_000, maxLogLines: 0 } });
+  for (let looks = 0; looks < 3; looks += 1) look(player, { merge, ci: ci('pending') }, 300_000);
+  player.send({ type: 'webhook-received' });
+  player.after(0);
+  expect(player.asked('inspect')).toHaveLength(1);
+});
+
+it('but not a closed one that could not be read since', () => {
+  const player = watching({ ci_failure: { ...BASE, pollIntervalMs: 60_000, maxLogLines: 0 } });
+  look(player, { merge: ok({ ...OPEN, closed: true }) });
+  look(player, { merge: { ok: false, fault: { ...FAULT, retryAfterMs: 600_000 } } }, 300_000);
+  player.send({ type: 'webhook-received' });
+  player.after(0);
+  expect(player.asked('inspect')).toHaveLength(0);
 });
 
 it('but not after one that failed', () => {

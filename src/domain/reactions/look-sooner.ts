@@ -6,6 +6,7 @@ import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import { progressOf, putProgress, settingsOf } from './progress.ts';
 import { activeReactions } from './registry.ts';
+import { restsWithRequest } from './request.ts';
 
 /** A check this close is left alone: two readings that must lie apart still do. */
 const SOON_MS = 5_000;
@@ -32,17 +33,16 @@ export function lookOnceMore(draft: Draft, issueId: string): void {
 
 function bringForward(draft: Draft, watch: Watch): void {
   const entries = Object.entries<ReactionProgress>(watch.reactions);
-  if (!entries.some(([, progress]) => mayComeSooner(progress, draft.now))) return;
-  const reactions = entries.map(([kind, progress]) => [
-    kind,
-    mayComeSooner(progress, draft.now) ? { ...progress, nextAt: draft.now } : progress,
-  ]);
+  const isLate = (progress: ReactionProgress): boolean => mayComeSooner(watch, progress, draft.now);
+  if (!entries.some(([, progress]) => isLate(progress))) return;
+  const reactions = entries.map(([kind, progress]) => [kind, isLate(progress) ? { ...progress, nextAt: draft.now } : progress]);
   putWatch(draft, { ...watch, reactions: Object.fromEntries(reactions) as Watch['reactions'] });
 }
 
 /** Not after a failed read: the remote may have asked us to wait. */
-function mayComeSooner({ nextAt, failures }: ReactionProgress, now: number): boolean {
-  return failures === 0 && nextAt > now + SOON_MS;
+function mayComeSooner(watch: Watch, progress: ReactionProgress, now: number): boolean {
+  const hasFailed = progress.failures > 0 && !restsWithRequest(watch, progress);
+  return !hasFailed && progress.nextAt > now + SOON_MS;
 }
 
 /** After an edit: a reaction that is told something else looks now, and one whose interval alone is another within that. */

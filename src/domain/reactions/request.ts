@@ -1,7 +1,7 @@
 import { announce, putWatch, type Draft } from '../draft.ts';
 import type { MergeStatus } from '../model/merge-request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
-import { problemOf, type RequestFacts, type Standing, type Watch } from '../model/watch.ts';
+import { problemOf, type ReactionProgress, type RequestFacts, type Standing, type Watch } from '../model/watch.ts';
 import { whyElsewhere, whyForeign } from './managed.ts';
 import { endWatch, isWorkedOn, progressOf, putProgress, waitFor, waitLonger } from './progress.ts';
 import { activeReactions } from './registry.ts';
@@ -38,8 +38,10 @@ export function onMissing(draft: Draft, watch: Watch, due: readonly ReactionKind
   const { owner, repo, number } = mergeRequest;
   const problem = problemOf(current(draft, watch));
   if (before === null && problem !== null) announce(draft, 'reaction:request:gone', { issue, owner, repo, number });
-  for (const kind of due) waitLonger(draft, current(draft, watch), kind, problem ?? 'another look: the forge did not have it');
+  for (const kind of due) waitLonger(draft, current(draft, watch), kind, problem ?? NOT_FOUND);
 }
+
+const NOT_FOUND = 'another look: the forge did not have it';
 
 /** How long a closed request is looked at now and then: whoever opens it again wants it looked after. */
 const CLOSED_WATCH_MS = 7 * 24 * 3_600_000;
@@ -51,7 +53,14 @@ export function onClosed(draft: Draft, watch: Watch, due: readonly ReactionKind[
   if (closedAt === null) announce(draft, 'reaction:request:closed', { issue: watch.issue, owner, repo, number });
   if (closedAt !== null && draft.now - closedAt > CLOSED_WATCH_MS) return endWatch(draft, watch, 'the merge request was closed');
   putFacts(draft, watch, { closedAt: closedAt ?? draft.now });
-  for (const kind of due) waitLonger(draft, current(draft, watch), kind, 'the merge request to be opened again');
+  for (const kind of due) waitLonger(draft, current(draft, watch), kind, CLOSED);
+}
+
+const CLOSED = 'the merge request to be opened again';
+
+/** Looked at ever less often because of what the forge said of the request, and not because it could not be read. */
+export function restsWithRequest(watch: Watch, { waitingFor }: ReactionProgress): boolean {
+  return [CLOSED, NOT_FOUND, problemOf(watch)].includes(waitingFor);
 }
 
 /** Opened again: it is looked after as before. */
