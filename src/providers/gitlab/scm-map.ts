@@ -45,7 +45,7 @@ export function mergeabilityOf(status: string): { mergeability: Mergeability; re
 
 export function toMergeStatus(wire: WireMergeRequest): MergeStatus {
   return {
-    mergeability: withConflicts(wire),
+    mergeability: mergeabilityOf(wire.detailed_merge_status ?? '').mergeability,
     draft: wire.draft ?? wire.work_in_progress ?? false,
     merged: isMerged(wire),
     closed: wire.state === 'closed',
@@ -58,12 +58,6 @@ export function toMergeStatus(wire: WireMergeRequest): MergeStatus {
     labels: (wire.labels ?? []).map((label) => label.toLowerCase()),
     url: wire.web_url ?? '',
   };
-}
-
-/** The status word names one obstacle, and a conflict may stand behind another one. */
-function withConflicts({ detailed_merge_status: status, has_conflicts: hasConflicts }: WireMergeRequest): Mergeability {
-  const { mergeability } = mergeabilityOf(status ?? '');
-  return mergeability === 'blocked' && hasConflicts === true ? 'dirty' : mergeability;
 }
 
 /** Null is a fork that was deleted. No release of the remote leaves the projects out. */

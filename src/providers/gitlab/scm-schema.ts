@@ -24,7 +24,6 @@ export const MERGE_REQUEST = z.object({
   target_branch: z.string().nullish(),
   source_project_id: z.int().nullish(),
   target_project_id: z.int().nullish(),
-  has_conflicts: z.boolean().nullish(),
   merge_commit_sha: z.string().nullish(),
   squash_commit_sha: z.string().nullish(),
   labels: z.array(z.string()).nullish(),
