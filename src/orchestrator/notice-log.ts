@@ -161,6 +161,14 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     info('merge request closed, watched again once it is opened again', { ...of(issue), owner, repo, number }),
   'reaction:issue:closed': ({ issue, owner, repo, number }) =>
     info('issue closed, its merge request waits until it is opened again', { ...of(issue), owner, repo, number }),
+  'reaction:issue:gone': ({ issue, owner, repo, number }) =>
+    warn('issue is gone, its merge request waits', {
+      ...of(issue),
+      owner,
+      repo,
+      number,
+      reason: 'the tracker no longer has the issue: merge or close the request by hand',
+    }),
   'reaction:request:gone': ({ issue, owner, repo, number }) =>
     warn('merge request is gone', {
       ...of(issue),

@@ -91,6 +91,22 @@ describe('watching', () => {
     expect(progress(player, 'merge_conflicts')?.used).toBe(0);
   });
 
+  it('rests while the tracker no longer has the issue, tells it once, and goes on once it is there again', () => {
+    const player = watching({ merge_conflicts: BASE });
+    const dirty = { merge: ok({ ...OPEN, mergeability: 'dirty' as const }) };
+    look(player, dirty);
+    look(player, { ...dirty, issueState: ok(null) });
+    look(player, { ...dirty, issueState: ok(null) });
+    expect(progress(player, 'merge_conflicts')).toMatchObject({
+      used: 0,
+      waitingFor: 'the tracker to have the issue again, or the merge',
+    });
+    expect(player.state.claims.size).toBe(0);
+    expect(player.everTold('reaction:issue:gone')).toHaveLength(1);
+    look(player, dirty);
+    expect(player.state.claims.size).toBe(1);
+  });
+
   it('ends when every window is over', () => {
     const player = watching({ merge_conflicts: { ...BASE, watchWindowMs: 5_000 } });
     look(player, { merge: ok({ ...OPEN, mergeability: 'unknown' }) });

@@ -23,7 +23,7 @@ import {
 import { judgeQueued, releaseWaiting } from '../reactions/queued-turn.ts';
 import { activeReactions, reactionOf } from '../reactions/registry.ts';
 import { noteMoved } from './watching.ts';
-import { checkProject, current, noteLook, noteOpen, onClosed, onIssueClosed, onMissing, refuse } from '../reactions/request.ts';
+import { checkProject, current, noteLook, noteOpen, onClosed, onMissing, refuse, restWithIssue } from '../reactions/request.ts';
 import type { ReactionKind } from '../model/reaction.ts';
 import type { State } from '../model/state.ts';
 import type { Watch } from '../model/watch.ts';
@@ -134,7 +134,11 @@ function judge(draft: Draft, watch: Watch, merge: MergeStatus | null, findings: 
   noteOpen(draft, current(draft, watch));
   if (findings.issueClosed) {
     dropQueuedTurn(draft, watch, 'the issue is closed');
-    return onIssueClosed(draft, current(draft, watch), due);
+    return restWithIssue(draft, current(draft, watch), due, 'reaction:issue:closed');
+  }
+  if (findings.issueState.ok && findings.issueState.value === null) {
+    dropQueuedTurn(draft, watch, 'the tracker no longer has the issue');
+    return restWithIssue(draft, current(draft, watch), due, 'reaction:issue:gone');
   }
   const look = { merge, findings };
   if (!judgeQueued(draft, current(draft, watch), due, look)) return;

@@ -283,7 +283,6 @@ describe('a turn that is queued and let go before it begins', () => {
   it('waits while the tracker tells no state of the issue', () => {
     const player = watching(reviews('anyone'));
     look(player, { reviews: ok([comment('a')]), issueState: ok('') });
-    look(player, { reviews: ok([comment('a')]), issueState: ok(null) });
     expect(player.state.claims.size).toBe(0);
     expect(progress(player, 'review_comments')).toMatchObject({
       used: 0,

@@ -11,7 +11,7 @@ import type {
 
 /** What one look at a merge request brought back. Only what the due reactions need was read. */
 export interface Findings {
-  /** Null when the tracker gives the issue no state or no longer has it. */
+  /** Empty when the tracker gives the issue no state, null when it no longer has it. */
   readonly issueState: Answer<string | null>;
   /** Set when it is closed while its state says that it is not finished. Then nothing but the request itself was read. */
   readonly issueClosed?: Answer<true>;

@@ -101,6 +101,7 @@ export interface Notices {
   'reaction:request:refused': { issue: IssueRef; owner: string; repo: string; number: number; why: string };
   'reaction:request:closed': { issue: IssueRef; owner: string; repo: string; number: number };
   'reaction:issue:closed': { issue: IssueRef; owner: string; repo: string; number: number };
+  'reaction:issue:gone': { issue: IssueRef; owner: string; repo: string; number: number };
   'reaction:request:gone': { issue: IssueRef; owner: string; repo: string; number: number };
   /** Once per cause and request. */
   'reaction:read:failed': { issue: IssueRef; number: number; error: string };

@@ -36,6 +36,14 @@ describe('auto_merge', () => {
     expect(player.asked('merge')).toHaveLength(1);
   });
 
+  it('merges nothing while the tracker no longer has the issue, but where that could not be read', () => {
+    const player = watching({ auto_merge: autoMerge });
+    for (let looks = 0; looks < 3; looks += 1) look(player, { ...READY, issueState: ok(null) });
+    expect(player.everAsked('merge')).toEqual([]);
+    lookTwice(player, { ...READY, issueState: { ok: false, fault: FAULT } });
+    expect(player.asked('merge')).toHaveLength(1);
+  });
+
   it('merges nothing where the same look shows that a person asked for a fix, which then runs', () => {
     const player = watching({
       auto_merge: autoMerge,

@@ -71,14 +71,18 @@ export function noteOpen(draft: Draft, watch: Watch): void {
   announce(draft, 'reaction:watch:armed', { issue: watch.issue, owner, repo, number });
 }
 
-const ISSUE_CLOSED = 'the closed issue to be opened again, or the merge';
+const ISSUE_RESTS = {
+  'reaction:issue:closed': 'the closed issue to be opened again, or the merge',
+  'reaction:issue:gone': 'the tracker to have the issue again, or the merge',
+} as const;
 
-/** Nothing is done to the request of an issue that is closed, which is told once. Whoever opens the issue again has it go on. */
-export function onIssueClosed(draft: Draft, watch: Watch, due: readonly ReactionKind[]): void {
+/** Nothing is done to the request of an issue that is closed or gone, which is told once. Whoever brings the issue back has it go on. */
+export function restWithIssue(draft: Draft, watch: Watch, due: readonly ReactionKind[], notice: keyof typeof ISSUE_RESTS): void {
   const { owner, repo, number } = watch.mergeRequest;
-  const isTold = Object.values(watch.reactions).some(({ waitingFor }) => waitingFor === ISSUE_CLOSED);
-  if (!isTold) announce(draft, 'reaction:issue:closed', { issue: watch.issue, owner, repo, number });
-  for (const kind of due) waitFor(draft, current(draft, watch), kind, ISSUE_CLOSED);
+  const waitsFor = ISSUE_RESTS[notice];
+  const isTold = Object.values(watch.reactions).some(({ waitingFor }) => waitingFor === waitsFor);
+  if (!isTold) announce(draft, notice, { issue: watch.issue, owner, repo, number });
+  for (const kind of due) waitFor(draft, current(draft, watch), kind, waitsFor);
 }
 
 /** Notes what the look showed of the request itself. While a run of ours goes on, a head may be its work half done. */

@@ -69,6 +69,8 @@ function saidOf({ name, facts }: Notice): Said | null {
       return ['plain', `merge request ${facts.owner}/${facts.repo} #${facts.number} was closed`];
     case 'reaction:issue:closed':
       return ['plain', `the issue was closed: merge request ${facts.owner}/${facts.repo} #${facts.number} waits`];
+    case 'reaction:issue:gone':
+      return ['warn', `the tracker no longer has the issue: merge request ${facts.owner}/${facts.repo} #${facts.number} waits`];
     case 'reaction:watch:ended':
       return ['plain', `merge request is no longer watched: ${facts.why}`];
     case 'reaction:turn:queued':
