@@ -40,6 +40,8 @@ export interface Workspaces {
   settleWork(subject: WorkspaceSubject): Promise<void>;
   /** After a good run: commits, pushes and opens the merge request, where that is set up. Null when there is none. */
   deliver(subject: WorkspaceSubject, signal: AbortSignal): Promise<ScmRecord | null>;
+  /** The only branch whose merge request can be the issue's: the one that we push. Null where pushing is left to others. */
+  ownBranch(subject: WorkspaceSubject): string | null;
   /** Names of the directories under the root. */
   list(): Promise<readonly string[]>;
   /** Whether a directory that was recorded is still there, also under a root that was configured before. */

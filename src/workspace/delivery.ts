@@ -25,6 +25,8 @@ export interface Delivery {
   update(workspace: string, subject: WorkspaceSubject, signal: AbortSignal): Promise<void>;
   /** After a good run: commits, pushes, opens the request. Null when nothing was changed, or nothing is to be pushed. */
   deliver(workspace: string, subject: WorkspaceSubject, signal: AbortSignal): Promise<ScmRecord | null>;
+  /** The branch that it pushes; null when nothing is to be pushed. */
+  ownBranch(subject: WorkspaceSubject): string | null;
 }
 
 export interface DeliveryDeps {
@@ -82,6 +84,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       logPush(deps, subject, published);
       return propose(deps, workspace, subject, published, signal);
     },
+    ownBranch: ({ identifier }) => (deps.push ? branchOf(identifier) : null),
   };
 }
 

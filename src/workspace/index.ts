@@ -99,6 +99,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
       if (before !== undefined && isRemade(workspace, before)) throw gone(subject);
       return delivery === null ? null : delivery.deliver(workspace, subject, signal);
     },
+    ownBranch: (subject) => delivery?.ownBranch(subject) ?? null,
     list: () => attempt('list', () => listWorkspaces(root)),
   };
 }

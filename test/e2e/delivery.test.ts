@@ -21,6 +21,28 @@ describe.each(FORGE_KINDS)('delivery to %s', { timeout: 60_000 }, (kind) => {
     await daemon.record('merge request watched', { issue_id: first });
     expect(daemon.stderr()).not.toContain(forge.token);
   });
+
+  it("neither watches nor merges a colleague's request that a run without changes names", async (test) => {
+    const { forge, start, close } = await openDelivery(kind);
+    test.onTestFinished(close);
+    const id = forge.addIssue('Add a page');
+    const number = forge.open({ title: 'Not yet', branch: 'colleagues-work', sha: 'e'.repeat(40) });
+    forge.settle(number);
+    forge.ci(number, 'green');
+    forge.approve(number);
+    const [, owner, repo] = /^(.+)\/([^/]+)$/.exec(forge.project) ?? [];
+    const claim = JSON.stringify({ owner, repo, branch: 'colleagues-work', pr_number: number });
+    const daemon = await start('', {
+      hooks: `after_run: ${JSON.stringify(`printf '%s' '${claim}' > .foray/scm.json`)}`,
+      reactions: `auto_merge: { provider: ${forge.kind}, poll_interval_ms: 200, ci_grace_ms: 0 }`,
+    });
+    await daemon.record('nothing to push', { issue_id: id });
+    const told = await daemon.record("merge request is not this issue's", { issue_id: id, number: String(number) });
+    expect(told['reason']).toContain(`the issue's branch is "foray/${id}"`);
+    await daemon.record('handoff transition succeeded, releasing claim', { issue_id: id });
+    expect(await daemon.json('/api/v2/merge-requests')).toMatchObject({ merge_requests: [] });
+    expect(forge.merges()).toEqual([]);
+  });
 });
 
 /** What stands in a tracker block, as flags of `foray init`. */

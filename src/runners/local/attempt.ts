@@ -8,6 +8,7 @@ import type { AgentSession, Turn } from '../../ports/agent.ts';
 import type { WorkspaceSubject } from '../../ports/workspace.ts';
 import type { RunAdapters, RunListener } from '../../ports/runner.ts';
 import { createLastWord } from './last-word.ts';
+import { namedRequest } from './named-request.ts';
 import { selfReview } from './self-review.ts';
 
 /** What an attempt works with and whom it tells. */
@@ -45,7 +46,7 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
   }
   if (workspacePath === '') return exit;
   await deps.adapters.workspaces.afterRun(subject, deps.killed);
-  return { ...exit, scm: exit.scm ?? (await deps.adapters.workspaces.readScm(workspacePath)) };
+  return { ...exit, scm: exit.scm ?? (await namedRequest(plan, subject, workspacePath, deps)) };
 }
 
 /** Null where no change is asked for. */

@@ -32,6 +32,8 @@ interface Scene {
   /** What the workspace looks like, look by look; the last one repeats. */
   readonly looks?: readonly string[];
   readonly scm?: ScmRecord;
+  /** Set where the branch is pushed for the agent. */
+  readonly ownBranch?: string;
 }
 
 /** One run over adapters of plain values, and what became of it. */
@@ -80,6 +82,7 @@ async function play(scene: Scene) {
       deliver: () => (scene.deliveryFails ? Promise.reject(new Error('no such remote')) : Promise.resolve(null)),
       readStatus: () => Promise.resolve(after(writes)),
       readScm: () => Promise.resolve(scene.scm ?? null),
+      ownBranch: () => scene.ownBranch ?? null,
       workBefore: async () => scene.looks?.[seen.looks++] ?? '',
       hasWorkSince: async (_subject: unknown, before: string) => (scene.looks?.[seen.looks++] ?? scene.looks?.at(-1)) !== before,
       settleWork: async () => void (seen.settled += 1),
@@ -152,9 +155,29 @@ describe('a run on this machine', () => {
   });
 });
 
-describe('agent.evidence: changes', () => {
-  const scm = { branch: 'b', sha: 's', pushedAt: '', prNumber: 7, owner: 'o', repo: 'r' };
+const scm = { branch: 'b', sha: 's', pushedAt: '', prNumber: 7, owner: 'o', repo: 'r' };
 
+describe('a merge request that the agent names', () => {
+  it.each<[string, Scene]>([
+    ['of any branch where the agent pushes', {}],
+    ['of the branch that is pushed for it', { ownBranch: 'b' }],
+  ])('is handed on: %s', async (_name, scene) => {
+    const { exit, notices } = await play({ ...scene, scm });
+    expect([exit?.scm, notices]).toEqual([scm, []]);
+  });
+
+  it.each<AgentStatus['word']>(['needs-human-review', 'no-change-needed'])(
+    'is left alone, aloud, where another branch is pushed for it (%s)',
+    async (word) => {
+      const { exit, notices } = await play({ scm, ownBranch: 'foray/T-1', says: { word, statement: '' } });
+      expect(exit).toMatchObject({ kind: 'normal', scm: null });
+      const why = `the issue's branch is "foray/T-1", .foray/scm.json says "b"`;
+      expect(notices).toMatchObject([{ name: 'reaction:request:refused', facts: { owner: 'o', repo: 'r', number: 7, why } }]);
+    },
+  );
+});
+
+describe('agent.evidence: changes', () => {
   it.each<[string, Scene]>([
     ['without a change', {}],
     ['with a record of a request alone', { scm }],

@@ -84,6 +84,7 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
       if (bare !== null && before !== undefined && bare !== before) throw gone(far, subject);
       return null;
     },
+    ownBranch: () => null,
     // Nobody knows from here: the host is asked when the workspace is to be removed.
     has: () => true,
     async list() {
