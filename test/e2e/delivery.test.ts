@@ -1,9 +1,16 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { FIXTURES } from '../support/claude-code/fake-claude.ts';
-import { TOOL_PATH } from '../support/daemon.ts';
+import { eventually, TOOL_PATH } from '../support/daemon.ts';
 import { openDelivery } from './delivery-stage.ts';
 import { forgeEnv, FORGE_KINDS, type Forge } from './reactions/forge.ts';
+
+/** A remote that says when a push has come and takes it once it may, or nobody is there any more. */
+const SLOW_PUSH = `#!/bin/sh
+touch "$HOME/pushing"
+while [ -e "$HOME/pushing" ] && [ ! -e "$HOME/may-end" ]; do sleep 0.1; done
+`;
 
 describe.each(FORGE_KINDS)('delivery to %s', { timeout: 60_000 }, (kind) => {
   it('ends in a request a reviewer can open, of two issues at once, and never in a second one', async (test) => {
@@ -43,6 +50,26 @@ describe.each(FORGE_KINDS)('delivery to %s', { timeout: 60_000 }, (kind) => {
     expect(await daemon.json('/api/v2/merge-requests')).toMatchObject({ merge_requests: [] });
     expect(forge.merges()).toEqual([]);
   });
+});
+
+it('a stop in the middle of a push hands over what is done: no second session pays for it', { timeout: 60_000 }, async (test) => {
+  const { ground, forge, origin, start, opened, close } = await openDelivery('repoissues');
+  test.onTestFinished(close);
+  const id = forge.addIssue('Add a page');
+  const hook = SLOW_PUSH.replaceAll('$HOME', ground.dir);
+  await chmod(await ground.write('origin.git/hooks/pre-receive', hook), 0o755);
+  const daemon = await start('echo hello > page');
+  const isPushing = () => existsSync(ground.path('pushing'));
+  await eventually(isPushing, Boolean, 'the push');
+  const stopping = daemon.stop();
+  await daemon.record('draining');
+  await ground.write('may-end', '');
+  const { code, records } = await stopping;
+  expect(code).toBe(0);
+  expect(records.filter(({ msg }) => msg === 'handoff transition succeeded, releasing claim')).toHaveLength(1);
+  expect(forge.issueOf(id).labels).toContain(forge.handoff);
+  expect(await origin.git('origin.git', 'show', `foray/${id}:page`)).toBe('hello');
+  expect(opened()).toHaveLength(1);
 });
 
 /** What stands in a tracker block, as flags of `foray init`. */

@@ -94,6 +94,13 @@ const HANGS: readonly Hang[] = [
     sections: () => ({ hooks: `after_run: ${JSON.stringify(STUCK)}\ntimeout_ms: 600000` }),
     cut: { running: '1' },
   },
+  {
+    what: 'a verification command',
+    sections: () => ({
+      self_review: `enabled: true\nverification_commands: [${JSON.stringify(STUCK)}]\nverification_timeout_ms: 600000`,
+    }),
+    cut: { running: '1' },
+  },
 ];
 
 describe('a stop while something hangs for good ends at the ceiling, and says what it cut off', () => {

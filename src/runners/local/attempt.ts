@@ -14,6 +14,8 @@ import { selfReview } from './self-review.ts';
 /** What an attempt works with and whom it tells. */
 export interface AttemptDeps extends RunListener {
   readonly adapters: RunAdapters;
+  /** Aborts what follows the turns too, which a service that stops lets end: the work is done and paid for. */
+  readonly finishing: AbortSignal;
   /** Aborts even what a stopped run still does to leave things tidy. */
   readonly killed: AbortSignal;
 }
@@ -37,8 +39,8 @@ export async function runAttempt(plan: RunPlan, deps: AttemptDeps, signal: Abort
     await deps.adapters.workspaces.beforeRun(subject, signal);
     const before = await workBefore(plan, deps, signal);
     await takeTurns({ plan, issue, workspacePath }, progress, deps, signal);
-    await requireEvidence(plan, { before, status: progress.status }, deps, signal);
-    const scm = progress.status?.word === 'blocked' ? null : await deps.adapters.workspaces.deliver(subject, signal);
+    await requireEvidence(plan, { before, status: progress.status }, deps);
+    const scm = progress.status?.word === 'blocked' ? null : await deps.adapters.workspaces.deliver(subject, deps.finishing);
     if (before !== null) await deps.adapters.workspaces.settleWork(subject);
     exit = { kind: 'normal', turns: progress.turns, fault: null, status: progress.status, scm };
   } catch (error) {
@@ -58,11 +60,10 @@ async function workBefore(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal)
 async function requireEvidence(
   plan: RunPlan,
   { before, status }: { before: string | null; status: AgentStatus | null },
-  deps: AttemptDeps,
-  signal: AbortSignal,
+  { adapters: { workspaces }, finishing }: AttemptDeps,
 ): Promise<void> {
   if (before === null || status?.word === 'no-change-needed' || status?.word === 'blocked') return;
-  if (await deps.adapters.workspaces.hasWorkSince(subjectOf(plan), before, signal)) return;
+  if (await workspaces.hasWorkSince(subjectOf(plan), before, finishing)) return;
   throw new AgentError({
     kind: 'agent_no_evidence',
     detail: 'the run ended well but left no commit, no changed file and no pushed branch behind (agent.evidence is changes)',
@@ -171,7 +172,7 @@ async function workIn(
     if (!(await mayGoOn(plan, deps, signal))) return;
   }
   if (progress.status?.word === 'blocked') return;
-  await selfReview(plan, workspacePath, deps, signal, {
+  await selfReview(plan, workspacePath, deps, {
     turnsLeft: () => maxTurns - progress.turns,
     take: (prompt) => take(progress.turns + 1, prompt),
     mayGoOn: async () => progress.status?.word !== 'blocked' && mayGoOn(plan, deps, signal),
@@ -207,7 +208,10 @@ async function readState(id: string, deps: AttemptDeps, signal: AbortSignal): Pr
   return countClosed(await deps.adapters.tracker.fetchIssueStatesByIds([id], signal, closed), closed).get(id) ?? '';
 }
 
-/** Reads the issue's state after a turn. A failed read is no reason to stop: the next poll looks too. */
+/**
+ * Reads the issue's state after a turn. A failed read is no reason to stop: the next poll looks too. Neither is one that
+ * the stop of the service cut short: what is left to do without another turn is done.
+ */
 async function mayGoOn(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
   try {
     const state = await readState(plan.issue.id, deps, signal);
@@ -215,8 +219,9 @@ async function mayGoOn(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): P
     deps.report({ type: 'state-seen', ...idsOf(plan), state });
     return mayWorkIn(plan, state);
   } catch (error) {
-    signal.throwIfAborted();
-    deps.announce({ name: 'issue:state:unreadable', facts: { issue: plan.issue, error: faultOf(error).message } });
+    deps.finishing.throwIfAborted();
+    if (!signal.aborted)
+      deps.announce({ name: 'issue:state:unreadable', facts: { issue: plan.issue, error: faultOf(error).message } });
     return true;
   }
 }

@@ -11,35 +11,61 @@ export interface LocalRunnerDeps {
   readonly killed: AbortSignal;
 }
 
+export interface LocalRunner extends Runner {
+  /** The run is no longer ours: it ends wherever it is. */
+  abandon(runId: string, why: string): void;
+}
+
+/** What ends a run. */
+interface Ends {
+  readonly turns: AbortController;
+  /** Ends what follows the turns too. */
+  readonly finishing: AbortController;
+}
+
 /** Runs on this machine, inside this process. */
-export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Runner {
-  const running = new Map<string, AbortController>();
+export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): LocalRunner {
+  const running = new Map<string, Ends>();
   // One listener for all: a signal made of two for each run costs more than the rest of its start.
   killed.addEventListener('abort', () => {
-    for (const controller of running.values()) controller.abort(killed.reason);
+    for (const ends of running.values()) endAll(ends, killed.reason);
   });
 
-  async function run(plan: RunPlan, hear: RunListener, signal: AbortSignal): Promise<void> {
-    const exit = await attempt(plan, hear, signal).catch((error: unknown) => failedExit(faultOf(error)));
+  async function run(plan: RunPlan, hear: RunListener, ends: Ends): Promise<void> {
+    const exit = await attempt(plan, hear, ends).catch((error: unknown) => failedExit(faultOf(error)));
     running.delete(plan.runId);
     hear.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
   }
 
-  async function attempt(plan: RunPlan, { report, announce }: RunListener, signal: AbortSignal): Promise<RunExit> {
-    return runAttempt(plan, { report, announce, adapters: adaptersOf(plan), killed }, signal);
+  async function attempt(plan: RunPlan, { report, announce }: RunListener, { turns, finishing }: Ends): Promise<RunExit> {
+    const deps = { report, announce, adapters: adaptersOf(plan), finishing: finishing.signal, killed };
+    return runAttempt(plan, deps, turns.signal);
   }
 
   return {
     start(plan, hear) {
-      const controller = new AbortController();
-      if (killed.aborted) controller.abort(killed.reason);
-      running.set(plan.runId, controller);
-      void run(plan, hear, controller.signal);
+      const ends = { turns: new AbortController(), finishing: new AbortController() };
+      if (killed.aborted) endAll(ends, killed.reason);
+      running.set(plan.runId, ends);
+      void run(plan, hear, ends);
     },
     stop(runId, reason) {
-      const controller = running.get(runId);
-      controller?.abort(new Error(`stopped: ${reason}`));
-      return controller ? 'told' : 'unknown';
+      const ends = running.get(runId);
+      if (!ends) return 'unknown';
+      const why = new Error(`stopped: ${reason}`);
+      // A service that stops waits for a while: what an agent has finished need not be paid for again.
+      if (reason === 'shutdown') ends.turns.abort(why);
+      else endAll(ends, why);
+      return 'told';
+    },
+    abandon(runId, why) {
+      const ends = running.get(runId);
+      if (ends) endAll(ends, new Error(why));
     },
   };
+}
+
+function endAll({ turns, finishing }: Ends, why: unknown): void {
+  turns.abort(why);
+  finishing.abort(why);
 }

@@ -5,6 +5,7 @@ import type { AgentStatus, ScmRecord } from '../../domain/model/agent-event.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { RunReport } from '../../domain/model/event.ts';
 import { refOf } from '../../domain/model/issue.ts';
+import type { StopReason } from '../../domain/model/run.ts';
 import type { Notice } from '../../domain/model/notice.ts';
 import type { RunAdapters } from '../../ports/runner.ts';
 import { createLocalRunner } from './index.ts';
@@ -32,13 +33,18 @@ interface Scene {
   /** What the workspace looks like, look by look; the last one repeats. */
   readonly looks?: readonly string[];
   readonly scm?: ScmRecord;
+  /** Where the run is told to stop, and why. */
+  readonly stopped?: {
+    readonly during: 'turn' | 'state' | 'check' | 'evidence' | 'delivery';
+    readonly reason: StopReason | 'lost';
+  };
   /** Set where the branch is pushed for the agent. */
   readonly ownBranch?: string;
 }
 
 /** One run over adapters of plain values, and what became of it. */
 async function play(scene: Scene) {
-  const seen = { turns: 0, checks: 0, opened: 0, closed: 0, looks: 0, settled: 0, moves: [] as string[] };
+  const seen = { turns: 0, checks: 0, opened: 0, closed: 0, looks: 0, settled: 0, delivered: 0, moves: [] as string[] };
   const writes = scene.writes ?? [scene.says === undefined ? { word: 'needs-human-review', statement: '' } : scene.says];
   const after = (words: readonly (AgentStatus | null)[]) => words[Math.min(seen.turns, words.length) - 1] ?? null;
   const reports: RunReport[] = [];
@@ -50,13 +56,21 @@ async function play(scene: Scene) {
     tracker: { inProgressState: scene.inProgressState ?? null },
     rest: { selfReview: { enabled: scene.passes !== undefined, ...selfReview } },
   });
+  /** What goes on when the run is told to stop is cut where its signal says so. */
+  const during = (what: string, signal: AbortSignal): void => {
+    const reason = scene.stopped?.during === what ? scene.stopped.reason : null;
+    if (reason === 'lost') runner.abandon('r', 'it was given to another');
+    else if (reason !== null) runner.stop('r', reason);
+    signal.throwIfAborted();
+  };
   const adapters = {
     tracker: {
       fetchIssueById: () => Promise.resolve(issueWith({ id: '1', ...(scene.closedIn === 0 ? { isClosed: true } : {}) })),
       transitionIssue: (_id: string, state: string) => Promise.resolve(void seen.moves.push(state)),
-      fetchIssueStatesByIds(_ids: readonly string[], _signal: AbortSignal, closed?: Set<string>) {
+      async fetchIssueStatesByIds(_ids: readonly string[], signal: AbortSignal, closed?: Set<string>) {
+        during('state', signal);
         if (scene.closedIn !== undefined && seen.turns >= scene.closedIn) closed?.add('1');
-        return Promise.resolve(new Map([['1', scene.states?.[seen.turns - 1] ?? 'todo']]));
+        return new Map([['1', scene.states?.[seen.turns - 1] ?? 'todo']]);
       },
     },
     agent: {
@@ -66,9 +80,10 @@ async function play(scene: Scene) {
           : Promise.resolve({
               sessionId: 's',
               hasTools: true,
-              runTurn: () => {
+              runTurn: async (_turn: unknown, _hear: unknown, signal: AbortSignal) => {
                 seen.turns += 1;
-                return Promise.resolve({ ok: true });
+                during('turn', signal);
+                return { ok: true };
               },
               stop: () => Promise.resolve(),
             }),
@@ -79,16 +94,25 @@ async function play(scene: Scene) {
       beforeRun: () => Promise.resolve(),
       requireOwn: () => (scene.lostAfter === seen.turns ? Promise.reject(new Error('is a symbolic link')) : Promise.resolve()),
       afterRun: () => Promise.resolve(),
-      deliver: () => (scene.deliveryFails ? Promise.reject(new Error('no such remote')) : Promise.resolve(null)),
+      async deliver(_subject: unknown, signal: AbortSignal) {
+        during('delivery', signal);
+        if (scene.deliveryFails) throw new Error('no such remote');
+        seen.delivered += 1;
+        return null;
+      },
       readStatus: () => Promise.resolve(after(writes)),
       readScm: () => Promise.resolve(scene.scm ?? null),
       ownBranch: () => scene.ownBranch ?? null,
       workBefore: async () => scene.looks?.[seen.looks++] ?? '',
-      hasWorkSince: async (_subject: unknown, before: string) => (scene.looks?.[seen.looks++] ?? scene.looks?.at(-1)) !== before,
+      async hasWorkSince(_subject: unknown, before: string, signal: AbortSignal) {
+        during('evidence', signal);
+        return (scene.looks?.[seen.looks++] ?? scene.looks?.at(-1)) !== before;
+      },
       settleWork: async () => void (seen.settled += 1),
-      verify: () => {
+      async verify(_check: unknown, signal: AbortSignal) {
         seen.checks += 1;
-        return Promise.resolve({ ok: passes[seen.checks - 1] ?? passes.at(-1) ?? true, output: `look ${seen.checks}` });
+        during('check', signal);
+        return { ok: passes[seen.checks - 1] ?? passes.at(-1) ?? true, output: `look ${seen.checks}` };
       },
     },
     promptFor: () => 'work',
@@ -156,6 +180,32 @@ describe('a run on this machine', () => {
 });
 
 const scm = { branch: 'b', sha: 's', pushedAt: '', prNumber: 7, owner: 'o', repo: 'r' };
+
+describe('a run that is told to stop', () => {
+  const done: Scene = { maxTurns: 1, evidence: 'changes', looks: ['before', 'after'], passes: [true], says: null };
+
+  it.each(['state', 'check', 'evidence', 'delivery'] as const)(
+    'after its last turn (%s) hands over what is done where the service stops, and ends there for any other reason',
+    async (what) => {
+      const left = await play({ ...done, stopped: { during: what, reason: 'shutdown' } });
+      expect(left.exit).toMatchObject({ kind: 'normal', turns: 1 });
+      expect([left.seen.delivered, left.notices]).toEqual([1, []]);
+      for (const reason of ['operator', 'terminal', 'lost'] as const) {
+        const ended = await play({ ...done, stopped: { during: what, reason } });
+        expect([ended.exit?.kind, ended.seen.delivered]).toEqual(['cancelled', 0]);
+      }
+    },
+  );
+
+  it.each<[string, Scene]>([
+    ['in a turn', { ...done, stopped: { during: 'turn', reason: 'shutdown' } }],
+    ['between two turns', { ...done, maxTurns: 2, stopped: { during: 'state', reason: 'shutdown' } }],
+    ['before a turn that mends', { passes: [false], stopped: { during: 'check', reason: 'shutdown' } }],
+  ])('%s where the service stops takes no further one and hands over nothing', async (_name, scene) => {
+    const { exit, seen } = await play(scene);
+    expect([exit?.kind, seen.turns, seen.delivered]).toEqual(['cancelled', 1, 0]);
+  });
+});
 
 describe('a merge request that the agent names', () => {
   it.each<[string, Scene]>([

@@ -16,20 +16,14 @@ export interface MendingTurns {
  * After the turns: runs the operator's verification commands in the workspace and, while one fails, gives the agent a
  * turn to mend it, at most `max_iterations` times and within `agent.max_turns`. What still fails then fails the run.
  */
-export async function selfReview(
-  plan: RunPlan,
-  workspacePath: string,
-  deps: AttemptDeps,
-  signal: AbortSignal,
-  turns: MendingTurns,
-): Promise<void> {
+export async function selfReview(plan: RunPlan, workspacePath: string, deps: AttemptDeps, turns: MendingTurns): Promise<void> {
   const { enabled, maxIterations, verificationCommands, verificationTimeoutMs } = plan.settings.selfReview;
   if (!enabled) return;
   for (let iteration = 1; ; iteration += 1) {
     const failure = await firstFailure(verificationCommands, (command) =>
       deps.adapters.workspaces.verify(
         { command, path: workspacePath, timeoutMs: verificationTimeoutMs, runId: plan.runId },
-        signal,
+        deps.finishing,
       ),
     );
     if (failure === null) return;

@@ -60,7 +60,7 @@ export function createHeldRuns({ connection, logger, adaptersFor, remove, killed
     if (lease === undefined || lease.signal.aborted) return;
     logger.warn('run given up', { run_id: id, reason: why });
     lease.abort(new Error(why));
-    runner.stop(id, 'shutdown');
+    runner.abandon(id, why);
   }
 
   async function work(id: string): Promise<void> {
