@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from '
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWorkspaceBench, makeDeep, type WorkspaceBench } from '../../test/support/workspaces.ts';
+import { hasWorkSince, lookAtWork } from './evidence.ts';
 import { createEarlierFiles } from './earlier-files.ts';
 
 let bench: WorkspaceBench;
@@ -302,6 +303,46 @@ describe('evidence of work', () => {
     expect(await shows(before)).toBe(false);
     await writeFile(path.join(workspace, 'deep', 'file'), 'y');
     expect(await shows(before)).toBe(true);
+  });
+
+  it.each([true, false])('is not looked for once the run is stopped; in a repository: %s', async (inRepository) => {
+    if (inRepository) await known();
+    const before = await look();
+    const stopped = AbortSignal.abort(new Error('stopped: operator'));
+    await expect(bench.workspaces.workBefore(bench.subject(), stopped)).rejects.toThrow('stopped: operator');
+    await expect(bench.workspaces.hasWorkSince(bench.subject(), before, stopped)).rejects.toThrow('stopped: operator');
+  });
+
+  describe('in more than can be read', () => {
+    const make = async (count: number) => {
+      for (let number = 0; number < count; number += 1) await writeFile(path.join(workspace, `file-${number}`), 'four');
+    };
+    const told = () => expect.fail('nothing is too much');
+
+    it.each([true, false])('counts as done beyond so many entries, aloud; in a repository: %s', async (inRepository) => {
+      if (inRepository) git('init', '-q');
+      const look = { signal, user: null, most: { entries: 5, bytes: 1_000 } };
+      await make(3);
+      const before = await lookAtWork(workspace, look);
+      expect(await hasWorkSince(before, workspace, look, told)).toBe(false);
+      await make(9);
+      let warned = 0;
+      expect(await hasWorkSince(before, workspace, look, () => (warned += 1))).toBe(true);
+      expect(warned).toBe(1);
+    });
+
+    it.each([true, false])('is told by size and time beyond so many bytes; in a repository: %s', async (inRepository) => {
+      if (inRepository) git('init', '-q');
+      const look = { signal, user: null, most: { entries: 100, bytes: 5 } };
+      await make(2);
+      const times = [new Date(1), new Date(2)] as const;
+      for (const name of ['file-0', 'file-1']) await utimes(path.join(workspace, name), times[0], times[0]);
+      const before = await lookAtWork(workspace, look);
+      await utimes(path.join(workspace, 'file-0'), times[1], times[1]);
+      expect(await hasWorkSince(before, workspace, look, told)).toBe(false);
+      await utimes(path.join(workspace, 'file-1'), times[1], times[1]);
+      expect(await hasWorkSince(before, workspace, look, told)).toBe(true);
+    });
   });
 
   it('elsewhere: also where a folder lies deeper than the system can name', async () => {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
-import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
+import { createHash, type Hash } from 'node:crypto';
+import { constants, type Dirent, type Stats } from 'node:fs';
+import { lstat, opendir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { createReadOnlyGit, type ReadOnlyGit } from '../git/read-only-git.ts';
 import type { ProgramUser } from '../lib/process/index.ts';
@@ -11,26 +11,45 @@ const TIMEOUT_MS = 60_000;
 /** Submodules in submodules. */
 const MOST_LEVELS = 5;
 
+/** What one look takes in: an agent may leave more behind than anybody could read. */
+const MOST: Most = { entries: 100_000, bytes: 512 * 1024 * 1024 };
+
+interface Most {
+  readonly entries: number;
+  /** Of content: what is beyond is told by its size and time. */
+  readonly bytes: number;
+}
+
+export interface Look {
+  readonly signal: AbortSignal;
+  /** Whom git runs as; null for the daemon's own user. */
+  readonly user: ProgramUser | null;
+  /** Tests have less. */
+  readonly most?: Most;
+}
+
 /**
  * What is in a workspace, as one text to compare a later look with: in a git repository its commits and branches and the
  * changed files, elsewhere every file. What an agent says of itself in our folder does not count.
  */
-export async function lookAtWork(workspace: string, signal: AbortSignal, user: ProgramUser | null = null): Promise<string> {
-  const found = await describeRepository(workspace, { signal, user, levels: MOST_LEVELS, label: '' });
-  return found === null ? filesText(workspace, []) : workText(REPOSITORY, found);
+export async function lookAtWork(workspace: string, look: Look): Promise<string> {
+  const seen = nothingSeen(look);
+  const found = await describeRepository(workspace, { ...look, seen, levels: MOST_LEVELS, label: '' });
+  if (found === null) await describeAll(workspace, '', { ...look, seen });
+  return workText(found === null ? 'files' : REPOSITORY, found?.marks ?? [], seen);
 }
 
-/** Whether something was done since that look. */
-export async function hasWorkSince(
-  before: string,
-  workspace: string,
-  signal: AbortSignal,
-  user: ProgramUser | null = null,
-): Promise<boolean> {
-  const found = await describeRepository(workspace, { signal, user, levels: MOST_LEVELS, label: '' });
+/** Whether something was done since that look. Where there is more than can be looked at, which is told, that counts as done. */
+export async function hasWorkSince(before: string, workspace: string, look: Look, onTooMuch: () => void): Promise<boolean> {
+  let seen = nothingSeen(look);
+  const found = await describeRepository(workspace, { ...look, seen, levels: MOST_LEVELS, label: '' });
   const isRepository = found !== null && before.startsWith(`${REPOSITORY}\n`);
-  const after = isRepository ? workText(REPOSITORY, found) : await filesText(workspace, found?.marks ?? []);
-  const told = compareWork(before, after);
+  if (!isRepository) await describeAll(workspace, '', { ...look, seen: (seen = nothingSeen(look)) });
+  if (seen.isTooMuch) {
+    onTooMuch();
+    return true;
+  }
+  const told = compareWork(before, workText(isRepository ? REPOSITORY : 'files', found?.marks ?? [], seen));
   if (told !== 'other marks') return told === 'work';
   for (const { git, label } of found?.repositories ?? []) if (await hasMade(git, marksIn(before, label))) return true;
   return false;
@@ -62,17 +81,30 @@ function readWork(text: string): { readonly kind: string; readonly marks: Readon
   return { kind, marks: new Set(lines.slice(0, -1)), state: lines.at(-1) ?? '' };
 }
 
-function workText(kind: string, { marks, changed }: Pick<Described, 'marks' | 'changed'>): string {
-  return [kind, ...marks, hashOf(changed)].join('\n');
+function workText(kind: string, marks: readonly string[], { hash }: Seen): string {
+  return [kind, ...marks, hash.digest('hex')].join('\n');
 }
 
-async function filesText(workspace: string, marks: readonly string[]): Promise<string> {
-  return workText('files', { marks, changed: [await describeAll(workspace, '')] });
+/** How far a look has come. */
+interface Seen {
+  /** Of all that was seen but the marks. */
+  readonly hash: Hash;
+  readonly most: Most;
+  entries: number;
+  bytes: number;
+  isTooMuch: boolean;
 }
 
-interface Looking {
+function nothingSeen({ most = MOST }: Look): Seen {
+  return { hash: createHash('sha256'), most, entries: 0, bytes: 0, isTooMuch: false };
+}
+
+interface Reading {
   readonly signal: AbortSignal;
-  readonly user: ProgramUser | null;
+  readonly seen: Seen;
+}
+
+interface Looking extends Look, Reading {
   readonly levels: number;
   /** Behind the marks of a submodule. */
   readonly label: string;
@@ -81,8 +113,6 @@ interface Looking {
 interface Described {
   /** What its commits can be found by. */
   readonly marks: readonly string[];
-  /** The files that differ from the last commit. */
-  readonly changed: readonly string[];
   /** Itself and its submodules. */
   readonly repositories: readonly { readonly git: ReadOnlyGit; readonly label: string }[];
 }
@@ -95,14 +125,13 @@ async function describeRepository(directory: string, looking: Looking): Promise<
   const filters = await git(['config', '--name-only', '--null', '--get-regexp', String.raw`^filter\.`]);
   const status = await git(STATUS, { env: withoutFilters(filters?.split('\0') ?? []) });
   if (status === null) return null;
-  const names = status.split('\0').map((entry) => entry.slice(3));
-  const changed: string[] = [];
+  // The files that differ from the last commit; one more than we look at is enough to know.
+  const names = status.split('\0', looking.seen.most.entries + 1).map((entry) => entry.slice(3));
   for (const name of names.filter((each) => each !== '' && !each.startsWith(`${DATA_FOLDER}/`)))
-    changed.push(`${name}\n${await describe(path.join(directory, name))}`);
+    await note(directory, name, looking);
   const submodules = await describeSubmodules(directory, (await git(['ls-files', '--stage', '-z'])) ?? '', looking);
   return {
     marks: [...(await marksOf(git)).map((mark) => `${mark}${label}`), ...submodules.marks],
-    changed: [...changed, ...submodules.changed],
     repositories: [{ git, label }, ...submodules.repositories],
   };
 }
@@ -116,12 +145,12 @@ async function describeSubmodules(directory: string, index: string, looking: Loo
   const found: Described[] = [];
   for (const name of looking.levels > 0 ? names : []) {
     const label = ` ${JSON.stringify(name)}${looking.label}`;
+    looking.seen.hash.update(`${JSON.stringify(name)}\n`);
     const inner = await describeRepository(path.join(directory, name), { ...looking, levels: looking.levels - 1, label });
-    found.push({ marks: [], repositories: [], ...inner, changed: [name, ...(inner?.changed ?? [])] });
+    if (inner !== null) found.push(inner);
   }
   return {
     marks: found.flatMap(({ marks }) => marks),
-    changed: found.flatMap(({ changed }) => changed),
     repositories: found.flatMap(({ repositories }) => repositories),
   };
 }
@@ -142,45 +171,67 @@ function withoutFilters(keys: readonly string[]): Record<string, string> {
 }
 
 /** What git keeps for itself is no file of the work. */
-async function describeAll(root: string, folder: string): Promise<string> {
-  const place = path.join(root, folder);
-  const entries = await readdir(place, { withFileTypes: true }).catch((error: unknown) => {
+async function describeAll(root: string, folder: string, reading: Reading): Promise<void> {
+  if (!takesOneMore(reading)) return;
+  const entries = await entriesIn(path.join(root, folder), reading.seen.most).catch((error: unknown) => {
     // One that is closed, or too deep for the system, is told by itself; a workspace must be there.
     if (folder !== '') return null;
     throw error;
   });
-  if (entries === null) return `${folder} ${await describe(place)}`;
-  const lines: string[] = [];
+  if (entries === null) return note(root, folder, reading);
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const name = path.join(folder, entry.name);
     if (name === DATA_FOLDER || entry.name === '.git') continue;
-    lines.push(entry.isDirectory() ? await describeAll(root, name) : `${name} ${await describe(path.join(root, name))}`);
+    await (entry.isDirectory() ? describeAll(root, name, reading) : note(root, name, reading));
   }
-  return lines.join('\n');
 }
 
-/** In bytes: what is larger is told by its size and time, since reading it twice in every run would cost too much. */
+/** No more of them than we look at, and one. */
+async function entriesIn(place: string, most: Most): Promise<readonly Dirent[]> {
+  const entries: Dirent[] = [];
+  for await (const entry of await opendir(place, { bufferSize: 1_000 })) {
+    entries.push(entry);
+    if (entries.length > most.entries) break;
+  }
+  return entries;
+}
+
+/** Counts an entry, and says whether it is still looked at. */
+function takesOneMore({ signal, seen }: Reading): boolean {
+  signal.throwIfAborted();
+  seen.entries += 1;
+  seen.isTooMuch ||= seen.entries > seen.most.entries;
+  return !seen.isTooMuch;
+}
+
+/** Takes one entry into what was seen. */
+async function note(root: string, name: string, reading: Reading): Promise<void> {
+  if (!takesOneMore(reading)) return;
+  const { seen } = reading;
+  seen.hash.update(`${JSON.stringify(name)} ${await describe(path.join(root, name), seen)}\n`);
+}
+
+/** In bytes: what is larger, or beyond all that is read, is told by its size and time: reading it twice in every run would cost too much. */
 const LONGEST_READ = 4 * 1024 * 1024;
 /** A link is not followed, and a pipe that is put in its place meanwhile does not hold us. */
 const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** By its content: the time alone changes when nothing did. */
-async function describe(file: string): Promise<string> {
+async function describe(file: string, seen: Seen): Promise<string> {
   const stats = await lstat(file).catch(() => null);
   if (stats === null) return 'gone';
-  const content = await contentOf(file, stats).catch(() => null);
+  const content = await contentOf(file, stats, seen).catch(() => null);
   return `${stats.size} ${stats.mode} ${content ?? stats.mtimeMs}`;
 }
 
 /** Null for what is not read. */
-async function contentOf(file: string, stats: Stats): Promise<string | null> {
-  if (stats.isSymbolicLink()) return hashOf([await readlink(file)]);
-  if (!stats.isFile() || stats.size > LONGEST_READ) return null;
-  return createHash('sha256')
-    .update(await readFile(file, { flag: READING }))
-    .digest('hex');
+async function contentOf(file: string, stats: Stats, seen: Seen): Promise<string | null> {
+  if (stats.isSymbolicLink()) return hashOf(await readlink(file));
+  if (!stats.isFile() || stats.size > LONGEST_READ || seen.bytes + stats.size > seen.most.bytes) return null;
+  seen.bytes += stats.size;
+  return hashOf(await readFile(file, { flag: READING }));
 }
 
-function hashOf(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
 }

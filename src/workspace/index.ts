@@ -58,7 +58,7 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     throw gone(subject);
   };
   const own = (subject: WorkspaceSubject): string => ownChoice(subject).path;
-  const workBefore = createWorkBefore(place, user, delivery);
+  const workBefore = createWorkBefore(place, user, { ...deps, delivery });
 
   return {
     findProblem: async () => (await findRootProblem(root)) ?? (user && findReachProblem(root, user)),

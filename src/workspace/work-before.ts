@@ -1,4 +1,5 @@
 import type { ProgramUser } from '../lib/process/index.ts';
+import type { Logger } from '../ports/runtime.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { DirectoryChoice, SignedRoot } from './choose-directory.ts';
 import type { Delivery } from './delivery.ts';
@@ -22,13 +23,14 @@ export interface WorkBefore {
 export function createWorkBefore(
   place: () => SignedRoot,
   user: ProgramUser | null,
-  delivery: Pick<Delivery, 'mend'> | null,
+  { delivery, logger }: { readonly delivery: Pick<Delivery, 'mend'> | null; readonly logger: Logger },
 ): WorkBefore {
   const unsettled = new Map<string, string>();
   const keyOf = ({ tracker, issueId }: WorkspaceSubject): string => `${tracker} ${issueId}`;
   const isPassed = async (before: string, workspace: string, signal: AbortSignal): Promise<boolean> => {
     await delivery?.mend(signal);
-    return hasWorkSince(before, workspace, signal, user);
+    const onTooMuch = (): void => logger.warn('workspace holds more than is looked at, a change counts as made', { workspace });
+    return hasWorkSince(before, workspace, { signal, user }, onTooMuch);
   };
   return {
     async recall(subject, { name, path: workspace }, signal) {
@@ -39,7 +41,7 @@ export function createWorkBefore(
     async take(subject, { name, path: workspace }, signal) {
       const earlier = unsettled.get(keyOf(subject));
       if (earlier !== undefined) return earlier;
-      const before = await lookAtWork(workspace, signal, user);
+      const before = await lookAtWork(workspace, { signal, user });
       putWorkNote(place(), name, subject, before);
       return before;
     },
