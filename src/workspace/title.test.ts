@@ -3,6 +3,7 @@ import { titleOf } from './title.ts';
 
 it.each([
   ['Tidy up [skip ci]', 'Tidy up (skip ci)'],
+  ['[skip_ci] [ci-skip] Tidy [CI_SKIP]', '(skip_ci) (ci-skip) Tidy (CI_SKIP)'],
   ['[CI skip] [no actions] Tidy', '(CI skip) (no actions) Tidy'],
   ['Fixes #9, #10', 'Fixes no. 9, no. 10'],
   ['Closes acme/shop#9', 'Closes acme/shop no. 9'],

@@ -6,7 +6,7 @@ export function titleOf({ identifier, title }: Pick<WorkspaceSubject, 'identifie
   return line === '' ? identifier : withoutOrders(line);
 }
 
-const SKIPS_CI = /\[((?:skip|no)[ -](?:ci|actions)|(?:ci|actions)[ -]skip)\]/gi;
+const SKIPS_CI = /\[((?:skip|no)[ _-](?:ci|actions)|(?:ci|actions)[ _-]skip)\]/gi;
 const ENDS_ISSUES = /\b(?:clos|fix|resolv|implement|reopen)/i;
 /** What stands before the number of an issue: `#9`, `acme/shop#9`, `GH-9` or its address. */
 const NAMES_ISSUE = / ?[#!](?=\d)|(?<=\bGH)-(?=\d)|(?<=\/(?:issues|work_items|pulls?|merge_requests))\/(?=\d)/gi;
