@@ -24,6 +24,12 @@ it('is a line for people, with what to do where the message does not say it', ()
   );
 });
 
+it('does not steer a terminal by what a remote says', () => {
+  const said = 'bad \u001B]0;title\u0007\u001B[31m\u009B31m\u202Eback\r\nlevel=ERROR msg=forged';
+  tellFailure(new TrackerError({ kind: 'tracker_auth_error', method: 'GET', path: '/', detail: said }), false);
+  expect(told).toBe('foray: tracker: tracker_auth_error: GET /: bad  ]0;title [31m 31m back level=ERROR msg=forged\n');
+});
+
 it('is a record for programs that asked for JSON', () => {
   tellFailure(away, true);
   expect(JSON.parse(told)).toMatchObject({

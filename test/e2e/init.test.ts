@@ -8,6 +8,7 @@ import { startFakeGitlab } from '../fakes/gitlab.ts';
 import { startFakeJira } from '../fakes/jira.ts';
 import { startFakeLinear } from '../fakes/linear.ts';
 import { runHere } from '../support/command.ts';
+import { json, startServer } from '../support/http-server.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -33,6 +34,19 @@ it('gitea: states are proposed, although the kind has none by default', async ()
     expect(made.file).toContain('active_states: [todo]\n  terminal_states: [done]\n  handoff_state: review');
   } finally {
     await gitea.close();
+  }
+});
+
+it('github: what it says when it refuses does not steer the terminal', async () => {
+  const server = await startServer(() => json({ message: 'bad \u001B]0;title\u0007\u009B31m\u202E\r\nforay: forged' }, 422));
+  try {
+    const refused = await init('t', '--tracker', 'github', '--project', 'acme/shop', '--endpoint', server.url);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('bad');
+    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    expect(refused.stderr).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]|^foray: forged/m);
+  } finally {
+    await server.close();
   }
 });
 

@@ -15,7 +15,7 @@ import { didYouMean } from '../../lib/nearest-word.ts';
 import { notOneOf } from '../args.ts';
 import { askFor, NEEDED, type FaultOf } from '../ask.ts';
 import { UsageError, type Args } from '../command.ts';
-import { printLine } from '../output.ts';
+import { oneLine, printLine } from '../output.ts';
 import { printErrors, printProblems } from '../problems.ts';
 import { onInterrupt, toldWhileWaiting } from '../reading.ts';
 import { stderrLog } from '../stderr-log.ts';
@@ -52,7 +52,7 @@ async function write(args: Args, file: string, person: Interface | null): Promis
   secrets.add(first.secrets);
   const reading = readBoardOrIssues(first.settings.tracker, providerDeps(file, deps(secrets.mask)), onInterrupt());
   const board = await toldWhileWaiting(reading, 'the tracker has not answered yet, still trying').catch((error: unknown) => {
-    process.stderr.write(`foray: ${secrets.mask(errorText(error))}\n`);
+    process.stderr.write(`foray: ${oneLine(secrets.mask(errorText(error)))}\n`);
     return null;
   });
   if (board === null) return fail('the tracker was not read; nothing was written');
@@ -185,7 +185,7 @@ function warnOfMissing(board: Board, { active, terminal, handoff }: Pick<Answers
       board.states.map((state) => state.name),
     );
     const made = board.createsMissing ? ' (it is made when it is first needed)' : isLabel ? ' (foray doctor --fix makes it)' : '';
-    process.stderr.write(`foray: the tracker has no ${isLabel ? 'label' : 'state'} "${name}"${hint}${made}\n`);
+    process.stderr.write(`foray: the tracker has no ${isLabel ? 'label' : 'state'} "${name}"${oneLine(hint)}${made}\n`);
   }
 }
 
