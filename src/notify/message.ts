@@ -16,5 +16,11 @@ function jsonBody({ id, issue, write }: NotificationEntry, link: string): object
 /** Slack reads three characters as its own: a title must neither call a channel nor hide a link. */
 function slackBody({ write }: NotificationEntry, link: string): object {
   const line = write.text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return { text: link === '' ? line : `${line} <${link}>` };
+  const shown = slackLink(link);
+  return { text: shown === '' ? line : `${line} <${shown}>` };
+}
+
+/** An address may be what somebody wrote into an issue: it neither ends its own brackets nor has a text of its own. */
+function slackLink(link: string): string {
+  return /^https?:\/\//i.test(link) ? link.replaceAll(/[<>|\s\p{C}]/gu, (sign) => encodeURIComponent(sign.toWellFormed())) : '';
 }

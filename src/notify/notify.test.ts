@@ -6,6 +6,7 @@ import { NO_ISSUE, NOTIFICATION_EVENTS, type NotificationEntry, type Notificatio
 import type { IssueRef } from '../domain/model/issue.ts';
 import type { Notifier } from '../ports/events.ts';
 import { createNotifier } from './index.ts';
+import { bodyOf } from './message.ts';
 
 const never = new AbortController().signal;
 const PATH = '/services/T000/B000/secretpartofit?key=alsosecret';
@@ -93,6 +94,19 @@ describe('a message', () => {
     ]);
     expect(server.requests[0]?.headers).not.toHaveProperty('x-foray-signature-256');
   });
+});
+
+it.each([
+  ['https://forge.test/1', ' <https://forge.test/1>'],
+  [
+    'https://evil.test/|click> <!channel> \u202E<https://evil.test',
+    ' <https://evil.test/%7Cclick%3E%20%3C!channel%3E%20%E2%80%AE%3Chttps://evil.test>',
+  ],
+  ['!channel', ''],
+  ['mailto:a@b.test', ''],
+  ['', ''],
+])('the address of an issue, %j, is a link of its own in Slack or none', (url, shown) => {
+  expect(bodyOf('slack', entryWith('done'), url)).toEqual({ text: `done${shown}` });
 });
 
 describe('a receiver that does not take it', () => {
