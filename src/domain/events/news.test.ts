@@ -71,6 +71,14 @@ describe('what people are told', () => {
     expect(player.writes).toContainEqual(expect.objectContaining({ write: 'outbox' }));
   });
 
+  it('a long title, without half a character and without marks that turn the order of reading', () => {
+    const player = createPlayer(settingsWith({ rest: { notifications: [EVERYTHING] } }));
+    player.poll([issueWith({ id: '1', identifier: 'A-1', title: `\u202Ex\u2066${'😀'.repeat(60)}` })]);
+    player.exit('1', { kind: 'error', fault: FAULT });
+    expect(texts(player)[0]).toContain(`A-1 "x ${'😀'.repeat(38)}…": a run failed`);
+    expect(texts(player)[0]?.isWellFormed()).toBe(true);
+  });
+
   it('the first failure in a row, and no other until it ended well', () => {
     const player = telling();
     player.exit('1', { kind: 'error', fault: FAULT });

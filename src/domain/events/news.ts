@@ -177,8 +177,8 @@ function named({ displayIdentifier, identifier, title }: IssueRef): string {
   return `${displayIdentifier ?? identifier} "${brief(title, 80)}"`;
 }
 
-/** One line of bounded length. */
+/** One line of bounded length, without half a character at its end and without marks that turn the order of reading. */
 function brief(text: string, longest = 240): string {
-  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
-  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
+  const line = text.replaceAll(/[\s\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu, ' ').trim();
+  return line.length <= longest ? line : `${line.slice(0, longest - 1).replace(/\p{Surrogate}$/u, '')}…`;
 }
