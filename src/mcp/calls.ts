@@ -5,6 +5,8 @@ import { sameState, type Blocker, type Issue } from '../domain/model/issue.ts';
 import type { Run } from '../domain/model/run.ts';
 import type { Settings } from '../domain/model/settings.ts';
 import { LABEL_COMMANDS } from '../domain/reactions/label-commands.ts';
+import { withoutCommands } from '../domain/rules/without-commands.ts';
+import { withoutControls } from '../lib/without-controls.ts';
 import type { ToolCalls } from '../ports/runner.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { MAX_TEXT, TOOL_NAMES, TOOLS, type ToolName } from './tools.ts';
@@ -120,20 +122,12 @@ const CALLS: Readonly<Record<ToolName, Call>> = {
     const outcome = textOf(args, 'outcome');
     if (!isOutcome(outcome))
       return Promise.reject(new ToolFault('outcome must be needs-human-review, no-change-needed or blocked'));
-    const statement = typeof args['statement'] === 'string' ? args['statement'].slice(0, MAX_TEXT) : '';
+    const statement = typeof args['statement'] === 'string' ? withoutControls(args['statement']).slice(0, MAX_TEXT) : '';
     record(`finish: ${outcome}`);
     declare({ word: outcome, statement });
     return Promise.resolve({ outcome, note: 'the session ends after this turn' });
   },
 };
-
-/**
- * A command in a comment would be carried out with the rights of the token's account. An escaped slash is shown as one.
- * A path such as /usr/bin is none.
- */
-function withoutCommands(text: string): string {
-  return text.replaceAll(/^([^\S\r\n]*)\/(?=[a-z_][\w-]*(?![\w/.-]))/gim, '$1\\/');
-}
 
 /** States an agent may move its issue to: those people work in, and the handoff. Never a terminal one. */
 export function allowedStates(plan: RunPlan): readonly string[] {
@@ -227,8 +221,8 @@ function blockerData({ id, identifier, state, displayId }: Blocker): unknown {
 }
 
 function textOf(args: Readonly<Record<string, unknown>>, key: string): string {
-  const value = args[key];
-  if (typeof value !== 'string' || value.trim() === '') throw new ToolFault(`${key} must be a text that is not empty`);
+  const value = typeof args[key] === 'string' ? withoutControls(args[key]) : '';
+  if (value.trim() === '') throw new ToolFault(`${key} must be a text that is not empty`);
   if (value.length > MAX_TEXT) throw new ToolFault(`${key} may have ${MAX_TEXT} characters, it has ${value.length}`);
   return value;
 }

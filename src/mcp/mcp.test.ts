@@ -409,6 +409,13 @@ describe('the tools', () => {
     expect([notebook.told, recorded]).toEqual([['comment 1 it is [redacted]'], ['comment: it is [redacted]']]);
   });
 
+  it('say nothing that steers a terminal', async () => {
+    const agent = connectAgent(openRun().env);
+    await agent.call('comment', { text: 'a\u001B[31mb\u0007\u009B c\td\r\ne s3\u0007cr3t' });
+    expect(notebook.told).toEqual(['comment 1 a[31mb c\td\ne [redacted]']);
+    expect((await agent.call('comment', { text: '\u0007' })).text).toContain('text must be a text that is not empty');
+  });
+
   it.each([
     ['a line that is a command', 'so\n/label ~done\n/close', 'so\n\\/label ~done\n\\/close'],
     ['one behind blanks', ' \t/lgtm', ' \t\\/lgtm'],
@@ -529,7 +536,7 @@ describe('the tools', () => {
   it('let the agent say how the work ended', async () => {
     const agent = connectAgent(openRun().env);
     expect(host.statusOf('run-1')).toBeNull();
-    await agent.call('finish', { outcome: 'blocked', statement: 'no access' });
+    await agent.call('finish', { outcome: 'blocked', statement: 'no\u001B \u0007access' });
     expect(host.statusOf('run-1')).toEqual({ word: 'blocked', statement: 'no access' });
   });
 });

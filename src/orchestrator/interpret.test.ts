@@ -264,6 +264,26 @@ describe('every effect that is asked for', () => {
     expect(made).toBe(0);
   });
 
+  it.each([
+    [true, 'stopped\n\n```\n\\/approve\n```'],
+    [false, 'stopped\n\n```\n/approve\n```'],
+  ])("write-out posts no command of the agent's where the tracker would obey (%s)", async (obeys, expected) => {
+    const posted: string[] = [];
+    const tracker = {
+      ...(obeys && { obeysComments: true }),
+      fetchIssueComments: async () => posted.map((body) => ({ body })),
+      commentIssue: async (_id: string, text: string) => void posted.push(text),
+    };
+    const { reported, interpret } = interpreterWith(tracker);
+    const { entry } = ONE_OF_EACH['write-out'];
+    const write = { kind: 'comment', text: 'stopped\n\n```\n/approve\n```' } as const;
+    for (const times of [1, 2]) {
+      interpret({ ...ONE_OF_EACH['write-out'], entry: { ...entry, write } });
+      await expect.poll(() => reported).toHaveLength(times);
+      expect(posted).toEqual([expected]);
+    }
+  });
+
   describe.each(['hand-off', 'write-out'] as const)('%s after an edit of the credential', (name) => {
     const refused = (): never => {
       throw new TrackerError({ kind: 'tracker_auth_error', method: 'GET', path: '/issues/1', detail: 'status 401', status: 401 });

@@ -7,6 +7,7 @@ import { countClosed, sameState, stateIn, type Blocker, type Issue } from '../do
 import { isNotification } from '../domain/model/notification.ts';
 import type { Spent } from '../domain/model/run.ts';
 import { CANDIDATES_PER_SLICE } from '../domain/model/poll.ts';
+import { withoutCommands } from '../domain/rules/without-commands.ts';
 import type { Tracker } from '../ports/tracker.ts';
 import { answer } from './answer.ts';
 import type { InterpretDeps } from './effect-deps.ts';
@@ -212,8 +213,10 @@ async function send(tracker: Tracker, entry: OutboxEntry, signal: AbortSignal): 
     return;
   }
   const comments = await tracker.fetchIssueComments(issue.id, signal);
-  const wanted = wordsOf(write.text);
-  if (!comments.some((comment) => wordsOf(comment.body) === wanted)) await tracker.commentIssue(issue.id, write.text, signal);
+  // It may quote an agent, and a fence holds no bot back.
+  const text = tracker.obeysComments ? withoutCommands(write.text) : write.text;
+  const wanted = wordsOf(text);
+  if (!comments.some((comment) => wordsOf(comment.body) === wanted)) await tracker.commentIssue(issue.id, text, signal);
 }
 
 /** Trackers reformat what they are given; the words stay. */

@@ -3,6 +3,7 @@ import type { AgentStatus, AgentStatusWord } from '../domain/model/agent-event.t
 import { readDataFile } from './containment.ts';
 import type { DataFileDeps } from './scm-file.ts';
 import { errorText } from '../lib/error-text.ts';
+import { withoutControls } from '../lib/without-controls.ts';
 
 const WORDS: readonly AgentStatusWord[] = ['blocked', 'needs-human-review', 'no-change-needed'];
 export const STATUS_BYTES = 64 * 1024;
@@ -28,10 +29,4 @@ export function parseStatus(text: string, deps: Pick<DataFileDeps, 'maskSecrets'
     });
   }
   return { word, statement: deps.maskSecrets(withoutControls(rest.join('\n'))).trim() };
-}
-
-/** The statement is shown in terminals and posted as a comment: line breaks and tabs are all the control it gets. */
-function withoutControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 }
