@@ -14,6 +14,7 @@ import { clampDueTimes } from './events/clock-set.ts';
 import { NEW_LEADER_ERROR, RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
 import { queueNews, startNews } from './events/news.ts';
+import { uncountSession } from './events/spent.ts';
 import { lookWithinInterval } from './reactions/look-sooner.ts';
 import { lookAgain } from './reactions/queued-turn.ts';
 import { stateIn } from './model/issue.ts';
@@ -107,6 +108,7 @@ function requeue(draft: Draft, issueId: string, { delayMs, error }: { readonly d
   if (claim?.phase !== 'running') return;
   if (delayMs > 0) change(draft, { endingElsewhere: new Map(draft.state.endingElsewhere).set(issueId, draft.now + delayMs) });
   if (claim.stoppedBy !== null) return parkStopped(draft, { ...claim, stoppedBy: claim.stoppedBy });
+  uncountSession(draft, issueId);
   const { issue, attempt, failures, refusals, sessionId, reaction, trigger } = claim;
   putWaiting(draft, {
     issue,

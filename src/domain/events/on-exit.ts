@@ -28,6 +28,7 @@ import { leaveTurn } from '../reactions/queued-turn.ts';
 import { armWatch } from './watching.ts';
 import { onFailure, wait } from './on-failure.ts';
 import { park } from './parking.ts';
+import { uncountSession } from './spent.ts';
 import { runOf } from './start-run.ts';
 
 export function onRunExited(draft: Draft, event: Extract<Event, { type: 'run-exited' }>): void {
@@ -182,6 +183,7 @@ function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Ver
       wait(draft, claim, { trigger: 'continuation', delayMs: CONTINUATION_MS, error: '', keepSession: true, failures: 0 });
       return;
     case 'resume':
+      uncountSession(draft, issue.id);
       wait(draft, claim, { trigger: 'restart', delayMs: 0, error: RESTART_ERROR, keepSession: true, failures: claim.failures });
       return;
     case 'retry':

@@ -7,6 +7,7 @@ import type { Fault } from '../model/fault.ts';
 import type { IssueRef } from '../model/issue.ts';
 import { settingsFor } from '../model/state.ts';
 import { park } from './parking.ts';
+import { uncountSession } from './spent.ts';
 
 /**
  * Faults after which the conversation is worth going on with: it is whole, and only its last turn broke. A second
@@ -47,6 +48,7 @@ export function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fa
   if (fault.consequence === 'pause-agent') {
     const resetsAt = fault.resetsAt ?? draft.now + DEFAULT_PAUSE_MS;
     const { until } = pauseAgent(draft, { agentKind: kind, until: resetsAt, reason: fault.message });
+    uncountSession(draft, issue.id);
     wait(draft, claim, {
       trigger: 'error',
       delayMs: Math.max(0, until - draft.now),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPlayer } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
+import { NOTHING_DURABLE } from '../model/durable.ts';
 
 const issue = issueWith({ id: '1', identifier: 'T-1' });
 const other = issueWith({ id: '2', identifier: 'T-2' });
@@ -42,5 +43,60 @@ describe('what issues have used up', () => {
     player.poll([]);
     player.send({ type: 'candidate-read', issueId: '1', issue: { ok: true, value: issue } });
     expect(player.state.spent.get('1')).toMatchObject({ sessions: 2 });
+  });
+});
+
+describe('agent.max_sessions: 1', () => {
+  const settings = settingsWith({ agent: { maxSessions: 1 } });
+  const LIMIT = { kind: 'agent_usage_limit', message: 'agent: agent_usage_limit: used up', consequence: 'pause-agent' } as const;
+
+  function running() {
+    const player = createPlayer(settings);
+    player.poll([issue]);
+    return player;
+  }
+
+  /** The records as a service finds them that starts next. */
+  function restarted({ state }: ReturnType<typeof createPlayer>) {
+    const durable = { ...NOTHING_DURABLE, claims: [...state.claims.values()], spent: [...state.spent.values()] };
+    return createPlayer(settings, durable);
+  }
+
+  function goOn(player: ReturnType<typeof createPlayer>, ms = 1_000): void {
+    player.after(ms);
+    player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issue } });
+  }
+
+  it('lets a run go on that a stop of the service cut short', () => {
+    const before = running();
+    before.send({ type: 'stop-requested' });
+    before.exit('1', { kind: 'cancelled' });
+    const after = restarted(before);
+    goOn(after);
+    expect(after.asked('start-run')).toHaveLength(1);
+  });
+
+  it('lets a run go on that died with the service, as often as it does', () => {
+    const after = restarted(restarted(running()));
+    goOn(after);
+    expect(after.asked('start-run')).toHaveLength(1);
+    const again = restarted(after);
+    goOn(again);
+    expect(again.asked('start-run')).toHaveLength(1);
+    expect(again.state.spent.get('1')).toMatchObject({ sessions: 1 });
+  });
+
+  it('lets a run go on that met a usage limit', () => {
+    const player = running();
+    player.exit('1', { kind: 'error', fault: LIMIT });
+    goOn(player, 15 * 60_000);
+    expect(player.asked('start-run')).toHaveLength(1);
+  });
+
+  it('parks what failed otherwise', () => {
+    const player = running();
+    player.exit('1', { kind: 'error', fault: { ...LIMIT, kind: 'turn_failed', consequence: 'back-off' } });
+    goOn(player, 15 * 60_000);
+    expect(player.state.parked.get('1')).toMatchObject({ reason: 'session_budget' });
   });
 });

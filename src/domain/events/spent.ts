@@ -1,10 +1,23 @@
-import { change, type Draft } from '../draft.ts';
+import { change, putSpent, type Draft } from '../draft.ts';
 import type { Spent } from '../model/run.ts';
 import type { State } from '../model/state.ts';
+import { spentOn } from '../rules/budget.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 
 /* What an issue has used up stays stored for ever. In memory it is kept only of issues that may run: a service that lives
    for years would otherwise carry every issue it ever worked on. */
+
+/** Counted when it starts: what dies without a word has counted. */
+export function countSession(draft: Draft, issueId: string): void {
+  const spent = spentOn(draft.state, issueId);
+  putSpent(draft, { ...spent, sessions: spent.sessions + 1 });
+}
+
+/** A restart or a limit cut the session short: the run that goes on with it counts in its place. */
+export function uncountSession(draft: Draft, issueId: string): void {
+  const spent = spentOn(draft.state, issueId);
+  if (spent.sessions > 0) putSpent(draft, { ...spent, sessions: spent.sessions - 1 });
+}
 
 /** A poll found issues that were worked on before. What is in memory is never older than what was read. */
 export function remindOfSpent(draft: Draft, stored: readonly Spent[]): void {

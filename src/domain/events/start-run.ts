@@ -1,6 +1,6 @@
-import { costLeft, spentOn } from '../rules/budget.ts';
+import { costLeft } from '../rules/budget.ts';
 import { ask, outdateReads } from '../pending-effects.ts';
-import { announce, change, putClaim, putLive, putRun, putSpent, queueWrite, type Draft } from '../draft.ts';
+import { announce, change, putClaim, putLive, putRun, queueWrite, type Draft } from '../draft.ts';
 import { workspacesOf } from '../workspace-records.ts';
 import type { Issue, IssueRef } from '../model/issue.ts';
 import { hostPathOf } from '../model/host-path.ts';
@@ -8,6 +8,7 @@ import type { ReactionContext } from '../model/reaction.ts';
 import type { Run, RunStatus, Trigger } from '../model/run.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 import { settingsFor, NO_SESSION, type Live } from '../model/state.ts';
+import { countSession } from './spent.ts';
 import { noteMoved, noteRun } from './watching.ts';
 
 /** What a new run carries over from the claim it belongs to. */
@@ -48,8 +49,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
   putLive(draft, live);
   noteRun(draft, issue.id);
   putRun(draft, runOf(draft, live, start.trigger, 'running', null));
-  const spent = spentOn(draft.state, issue.id);
-  putSpent(draft, { ...spent, sessions: spent.sessions + 1 });
+  countSession(draft, issue.id);
   const agentKind = draft.state.settings.agent.kind;
   announce(draft, 'issue:dispatch:started', { issue, runId, attempt: start.attempt, trigger: start.trigger, agentKind });
   if (draft.state.settings.tracker.comments.onDispatch) {
