@@ -7,6 +7,7 @@ import { TrackerError } from '../domain/model/errors.ts';
 import type { Event } from '../domain/model/event.ts';
 import { refOf } from '../domain/model/issue.ts';
 import { NOTHING_KNOWN, type Watch } from '../domain/model/watch.ts';
+import type { Tracker } from '../ports/tracker.ts';
 import { StoreError } from '../store/errors.ts';
 import type { InterpretDeps } from './effect-deps.ts';
 import { createInterpreter } from './interpret.ts';
@@ -330,6 +331,17 @@ describe('every effect that is asked for', () => {
     interpret({ do: 'poll', lookups: ['1'], ofOlder: [{ settings, ids: ['1'] }] });
     const states = { ok: true, value: new Map([['1', 'done']]) };
     await expect.poll(() => reported).toMatchObject([{ type: 'poll-answered', olderStates: [{ ids: ['1'], states }] }]);
+  });
+
+  it('poll tells of which issues the tracker can say nothing', async () => {
+    const tracker: Partial<Tracker> = {
+      fetchCandidateIssues: () => Promise.resolve([]),
+      fetchIssueStatesByIds: (_ids, _signal, _closed, unknown) => Promise.resolve(new Map([['1', (unknown?.add('2'), 'done')]])),
+    };
+    const { reported, interpret } = interpreterWith(tracker);
+    interpret({ do: 'poll', lookups: ['1', '2'] });
+    const states = { ok: true, value: new Map([['1', 'done']]) };
+    await expect.poll(() => reported).toMatchObject([{ type: 'poll-answered', states, unknown: new Set(['2']) }]);
   });
 
   it('sweep asks about every directory that is still there, whatever root it was made under', async () => {

@@ -80,14 +80,15 @@ async function poll(deps: InterpretDeps, effect: EffectNamed<'poll'>): Promise<A
   const { tracker } = deps.adapters();
   const older = olderTrackers(deps, effect);
   const apart = new Set([...older.values()].flat());
+  const unknown = new Set<string>();
   const [candidates, states, olderStates, preflightProblem] = await Promise.all([
     answer(onlyStates ? Promise.resolve([]) : tracker.fetchCandidateIssues(deps.killed).then(deps.inOrder)),
-    statesOf(deps, tracker, apart.size === 0 ? lookups : lookups.filter((id) => !apart.has(id))),
-    Promise.all([...older].map(async ([own, ids]) => ({ ids, states: await statesOf(deps, own, ids) }))),
+    statesOf(deps, tracker, { ids: apart.size === 0 ? lookups : lookups.filter((id) => !apart.has(id)), unknown }),
+    Promise.all([...older].map(async ([own, ids]) => ({ ids, states: await statesOf(deps, own, { ids, unknown }) }))),
     deps.findPreflightProblem(),
   ]);
   const spent = candidates.ok ? await spentOn(deps, candidates.value) : [];
-  return { type: 'poll-answered', candidates, states, olderStates, preflightProblem, spent };
+  return { type: 'poll-answered', candidates, states, olderStates, unknown, preflightProblem, spent };
 }
 
 /** The ids to ask trackers of before an edit for. An edit that left the tracker as it was asks no other one. */
@@ -101,11 +102,16 @@ function olderTrackers(deps: InterpretDeps, { ofOlder = [] }: EffectNamed<'poll'
   return older;
 }
 
-function statesOf(deps: InterpretDeps, own: Tracker, ids: readonly string[]): Promise<Answer<ReadonlyMap<string, string>>> {
+interface Lookup {
+  readonly ids: readonly string[];
+  readonly unknown: Set<string>;
+}
+
+function statesOf(deps: InterpretDeps, own: Tracker, { ids, unknown }: Lookup): Promise<Answer<ReadonlyMap<string, string>>> {
   if (ids.length === 0) return answer(Promise.resolve(new Map<string, string>()));
   const read = async (tracker: Tracker): Promise<ReadonlyMap<string, string>> => {
     const closed = new Set<string>();
-    return countClosed(await tracker.fetchIssueStatesByIds(ids, deps.killed, closed), closed);
+    return countClosed(await tracker.fetchIssueStatesByIds(ids, deps.killed, closed, unknown), closed);
   };
   return answer(orByPresent(deps, own, read));
 }

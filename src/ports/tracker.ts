@@ -23,9 +23,15 @@ export interface Tracker {
   fetchIssuesByStates(states: readonly string[], signal: AbortSignal): Promise<readonly Issue[]>;
   /**
    * Current states by id; what is not found is left out, an issue without a state maps to ''. Into `closed` go those that are
-   * closed while their state says that they are not finished.
+   * closed while their state says that they are not finished; into `unknown` those of which nobody can say whether they are
+   * there. Without `unknown` these fail the call.
    */
-  fetchIssueStatesByIds(ids: readonly string[], signal: AbortSignal, closed?: Set<string>): Promise<ReadonlyMap<string, string>>;
+  fetchIssueStatesByIds(
+    ids: readonly string[],
+    signal: AbortSignal,
+    closed?: Set<string>,
+    unknown?: Set<string>,
+  ): Promise<ReadonlyMap<string, string>>;
   /** The same by human identifier. */
   fetchIssueStatesByIdentifiers(
     identifiers: readonly string[],

@@ -23,7 +23,7 @@ export function reconcile(draft: Draft, asked: readonly string[], states: Answer
   }
 }
 
-function forgetMissed(draft: Draft, id: string): void {
+export function forgetMissed(draft: Draft, id: string): void {
   const live = draft.state.live.get(id);
   if (live && live.unseen > 0) putLive(draft, { ...live, unseen: 0 });
 }

@@ -254,6 +254,23 @@ it('a poll that could not look a running issue up is none of two in a row that d
   expect(player.everAsked('stop-run')).toHaveLength(1);
 });
 
+it('issues that nothing is known of stay as they are, and the others are held against what was read', () => {
+  const player = createPlayer();
+  player.poll([issueWith({ id: '1' }), issueWith({ id: '2' })]);
+  for (let polls = 0; polls < 3; polls += 1) {
+    player.now = player.state.poll.nextAt;
+    player.send({ type: 'clock' });
+    player.send({
+      type: 'poll-answered',
+      candidates: { ok: true, value: [] },
+      states: { ok: true, value: new Map([['1', polls === 0 ? 'todo' : 'done']]) },
+      unknown: new Set(['2']),
+      preflightProblem: null,
+    });
+  }
+  expect(player.everAsked('stop-run')).toMatchObject([{ issueId: '1', reason: 'terminal' }]);
+});
+
 it('a running issue that the list of the poll shows goes on, though the lookup does not find it', () => {
   const player = createPlayer();
   const issue = issueWith({ id: '1' });

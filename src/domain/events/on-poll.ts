@@ -9,7 +9,7 @@ import { askedWaitMs } from '../rules/quota.ts';
 import { globalSlots } from '../rules/slots.ts';
 import { dispatch, dispatchStage } from './dispatch.ts';
 import { idsToLookUp, olderRuns } from './lookups.ts';
-import { reconcile } from './on-issue-states.ts';
+import { forgetMissed, reconcile } from './on-issue-states.ts';
 import { endPoll, enter } from './poll-stages.ts';
 import { remindOfSpent } from './spent.ts';
 
@@ -29,7 +29,7 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   settle(draft, 'poll', '');
   const { inFlight } = draft.state.poll;
   if (inFlight?.stage.at !== 'reading') return;
-  if (!isProjectGone(event)) reconcileAll(draft, stillCurrent(inFlight), event);
+  if (!isProjectGone(event)) reconcileAll(draft, keepUnknown(draft, stillCurrent(inFlight), event), event);
   if (inFlight.onlyStates || draft.state.lifecycle === 'leaving') return endLookup(draft, inFlight, event);
   notePreflight(draft, event.preflightProblem);
   if (!event.candidates.ok) {
@@ -39,6 +39,13 @@ export function onPollAnswered(draft: Draft, event: EventNamed<'poll-answered'>)
   remindOfSpent(draft, event.spent ?? []);
   enter(draft, afterReading(draft.state, event.candidates.value));
   walk(draft);
+}
+
+/** What nothing is known of was not missed either. Gives those that something was read of. */
+function keepUnknown(draft: Draft, asked: readonly string[], { unknown }: EventNamed<'poll-answered'>): readonly string[] {
+  if (unknown === undefined || unknown.size === 0) return asked;
+  for (const id of unknown) forgetMissed(draft, id);
+  return asked.filter((id) => !unknown.has(id));
 }
 
 /** Each issue by the answer of the tracker that was asked for it. */

@@ -53,6 +53,8 @@ export type Event =
       readonly states: Answer<ReadonlyMap<string, string>>;
       /** Of ids that another tracker than the present one was asked for; none unless given. */
       readonly olderStates?: readonly { readonly ids: readonly string[]; readonly states: Answer<ReadonlyMap<string, string>> }[];
+      /** Of these nobody can say just now whether they are there: they stay as they are. */
+      readonly unknown?: ReadonlySet<string>;
       readonly preflightProblem: string | null;
       /** What is stored of the candidates' use of their budgets; none of it unless given. */
       readonly spent?: readonly Spent[];

@@ -233,8 +233,15 @@ describe('a directory of Markdown files', () => {
     const fault = { kind: 'tracker_payload_error', message: expect.stringContaining('b.md, line 4') as string };
     await expect(tracker.fetchIssueStatesByIds(['1', '2'], signal)).rejects.toMatchObject(fault);
     await expect(tracker.fetchIssueById('2', signal)).rejects.toMatchObject(fault);
+    expect(await statesAndUnknown()).toEqual([new Map([['1', 'todo']]), new Set(['2'])]);
     await rm(path.join(directory, 'b.md'));
     expect(await tracker.fetchIssueStatesByIds(['1', '2'], signal)).toEqual(new Map([['1', 'todo']]));
+    expect(await statesAndUnknown()).toEqual([new Map([['1', 'todo']]), new Set()]);
+
+    async function statesAndUnknown(): Promise<readonly [ReadonlyMap<string, string>, ReadonlySet<string>]> {
+      const unknown = new Set<string>();
+      return [await tracker.fetchIssueStatesByIds(['1', '2'], signal, undefined, unknown), unknown];
+    }
   });
 
   it('loses only a file that cannot be opened, names it, and lets nobody take its issue for missing', async () => {

@@ -103,12 +103,12 @@ function createReads(
         return { ...report.fields(toIssue(entry, board)), comments: report.fields(toComments(entry)) };
       }),
     fetchIssuesByStates: async (states, signal) => (states.length === 0 ? [] : issuesIn(states, signal)),
-    fetchIssueStatesByIds: (ids, signal) => {
-      const states = (board: IssueBoard): Map<string, string> => statesOf(ids, board.stateOf, board, location);
+    fetchIssueStatesByIds: (ids, signal, _closed, unknown) => {
+      const states = (board: IssueBoard): Map<string, string> => statesOf(ids, board.stateOf, { board, location, unknown });
       return ids.length === 1 ? readOne(ids[0] ?? '', signal, states) : read(signal, states);
     },
     fetchIssueStatesByIdentifiers: (identifiers, signal) =>
-      read(signal, (board) => statesOf(identifiers, board.stateOfIdentifier, board, location)),
+      read(signal, (board) => statesOf(identifiers, board.stateOfIdentifier, { board, location })),
     people: { readSelf: () => Promise.resolve(AUTHOR) },
     fetchIssueComments: (id, signal) => readOne(id, signal, (board) => report.fields(toComments(entryOf(board, id, location)))),
   };
@@ -174,19 +174,21 @@ function entryOf(board: IssueBoard, id: string, location: string): Entry {
   throw fault === undefined ? notFound('READ', location, id) : unreadable('READ', location, fault.text());
 }
 
+/** The same of several: what was read counts. */
 function statesOf(
   names: readonly string[],
   stateOf: (name: string) => string | undefined,
-  board: IssueBoard,
-  location: string,
+  { board, location, unknown }: { readonly board: IssueBoard; readonly location: string; readonly unknown?: Set<string> },
 ): Map<string, string> {
-  const found = names.flatMap((name) => {
-    const state = stateOf(name);
-    return state === undefined ? [] : [[name, state] as const];
-  });
   const [fault] = board.unreadable;
-  if (found.length < names.length && fault !== undefined) throw unreadable('READ', location, fault.text());
-  return new Map(found);
+  const found = new Map<string, string>();
+  for (const name of names) {
+    const state = stateOf(name);
+    if (state !== undefined) found.set(name, state);
+    else if (fault !== undefined && unknown === undefined) throw unreadable('READ', location, fault.text());
+    else if (fault !== undefined) unknown?.add(name);
+  }
+  return found;
 }
 
 /** A text that was cut inside of a character has no form in a file. */

@@ -39,7 +39,7 @@ export function createTracker(
   const context = openContext(settings, deps);
   const { http, repository, states, rule, labels } = context;
   const readIssue = (id: string, signal: AbortSignal) => readOne(context, id, signal);
-  const stateMap: Tracker['fetchIssueStatesByIds'] = (...asked) => readStates(context, ...asked);
+  const stateMap: Tracker['fetchIssueStatesByIds'] = (ids, signal, closed) => readStates(context, ids, signal, closed);
   let facts: ProjectFacts | null = null;
   return {
     kind: KIND,

@@ -39,7 +39,7 @@ export function createTracker(
   const graphql = createGraphClient(inputs.access, deps);
   const routes = createRoutes(http, inputs.repository, logger);
   const context: Context = { inputs, routes, logger, mapped: issueReader(inputs, logger) };
-  const lookUp: Tracker['fetchIssueStatesByIds'] = (...asked) => currentStates(context, ...asked);
+  const lookUp: Tracker['fetchIssueStatesByIds'] = (ids, signal, closed) => currentStates(context, ids, signal, closed);
   return {
     kind: KIND,
     // They are searched for, thirty times a minute at most.

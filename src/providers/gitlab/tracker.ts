@@ -37,7 +37,7 @@ export function createTracker(
   const context = openContext(settings, deps);
   const { project, catalog, inputs } = context;
   const hasStateLabels = context.rule.lists.flat().length > 0;
-  const fetchStates: Tracker['fetchIssueStatesByIds'] = (...asked) => fetchIssueStates(context, ...asked);
+  const fetchStates: Tracker['fetchIssueStatesByIds'] = (ids, signal, closed) => fetchIssueStates(context, ids, signal, closed);
   let facts: ProjectFacts | null = null;
   return {
     kind: KIND,
