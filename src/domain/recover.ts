@@ -9,7 +9,7 @@ import {
 } from './model/claim.ts';
 import type { Durable } from './model/durable.ts';
 import type { Decision } from './model/effect.ts';
-import { leavePauses } from './events/agent-pauses.ts';
+import { cutPauses, leavePauses } from './events/agent-pauses.ts';
 import { clampDueTimes } from './events/clock-set.ts';
 import { NEW_LEADER_ERROR, RESTART_ERROR } from './events/on-exit.ts';
 import { parkStopped } from './events/on-operator.ts';
@@ -54,6 +54,7 @@ export function recover(
     else retarget(draft, claim);
   }
   leavePauses(draft);
+  cutPauses(draft);
   clampDueTimes(draft);
   keepWaiting(draft);
   lookAgain(draft);

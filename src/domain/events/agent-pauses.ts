@@ -1,6 +1,12 @@
 import { announce, dropPause, putClaim, putPause, type Draft } from '../draft.ts';
-import type { AgentPause, Claim } from '../model/claim.ts';
+import type { AgentPause, Claim, WaitingClaim } from '../model/claim.ts';
 import type { State } from '../model/state.ts';
+
+/** How long an agent rests when its provider does not say when the limit lifts. */
+export const DEFAULT_PAUSE_MS = 15 * 60_000;
+
+/** No provider names an end that is further away. */
+const FARTHEST_MS = 32 * 24 * 3_600_000;
 
 /** A limit was met. Of two that hold at once the longer one counts; what waits for the shorter one waits as long. */
 export function pauseAgent(draft: Draft, pause: AgentPause): AgentPause {
@@ -32,10 +38,34 @@ export function leavePauses(draft: Draft): void {
   }
 }
 
+/**
+ * After a start: no pause lasts longer than was left of it when a run last met its limit. The clock may have been wrong
+ * when it was written, or may be now.
+ */
+export function cutPauses(draft: Draft): void {
+  const { state, now } = draft;
+  for (const pause of state.pauses.values()) {
+    const until = now + mostLeft(state, pause, now);
+    if (pause.until <= until) continue;
+    putPause(draft, { ...pause, until });
+    moveWaiting(draft, pause.until, until);
+  }
+}
+
+/** An end that nobody waits for is believed as long as a provider could have named it. */
+function mostLeft({ claims }: State, { until }: AgentPause, now: number): number {
+  const delays = [...claims.values()].flatMap((claim) => (waitsUntil(claim, until) ? [until - claim.since] : []));
+  if (delays.length > 0) return Math.max(0, Math.min(...delays));
+  return until - now > FARTHEST_MS ? DEFAULT_PAUSE_MS : until - now;
+}
+
+function waitsUntil(claim: Claim, until: number): claim is WaitingClaim {
+  return claim.phase === 'waiting' && claim.then.kind === 'run' && claim.dueAt === until;
+}
+
 /** A run that met a limit is due at the moment at which the pause of its agent ends. */
 function moveWaiting(draft: Draft, from: number, to: number): void {
   for (const claim of draft.state.claims.values()) {
-    if (claim.phase !== 'waiting' || claim.then.kind !== 'run' || claim.dueAt !== from) continue;
-    putClaim(draft, { ...claim, since: draft.now, dueAt: to });
+    if (waitsUntil(claim, from)) putClaim(draft, { ...claim, since: draft.now, dueAt: to });
   }
 }

@@ -54,4 +54,38 @@ describe('the wall clock is set', () => {
     expect(player.state.claims.get('1')).toMatchObject({ dueAt: 1_000_000 + 10_000 });
     expect(player.writes).toContainEqual({ write: 'claim', claim: player.state.claims.get('1') });
   });
+
+  describe('while the daemon was down and an agent rested', () => {
+    const NOW = 1_000_000;
+    const TEN_YEARS = 10 * 365 * 24 * HOUR;
+    const base = { phase: 'waiting', attempt: 1, failures: 0, refusals: 0, sessionId: 's', error: 'used up' } as const;
+    const then = { kind: 'run', trigger: 'error', reaction: null } as const;
+    const claimOf = (id: string, since: number, dueAt: number) =>
+      ({ ...base, issue: refOf(issueWith({ id })), since, dueAt, then }) as const;
+    const restarted = (until: number, ...claims: readonly ReturnType<typeof claimOf>[]) =>
+      createPlayer(settingsWith(), { ...NOTHING_DURABLE, claims, pauses: [{ agentKind: 'mock', until, reason: 'used up' }] });
+
+    it.each([24 * HOUR, TEN_YEARS])('with the clock %i ms ahead: it rests no longer than was left of its limit', (ahead) => {
+      const until = NOW + ahead + 60_000;
+      const waiting = [claimOf('1', NOW + ahead, until), claimOf('2', NOW + ahead + 20_000, until)] as const;
+      const { state, writes } = restarted(until, ...waiting);
+      expect(state.pauses.get('mock')?.until).toBe(NOW + 40_000);
+      expect([...state.claims.values()].map((claim) => 'dueAt' in claim && claim.dueAt)).toEqual([NOW + 40_000, NOW + 40_000]);
+      expect(writes).toContainEqual({ write: 'pause', pause: state.pauses.get('mock') });
+    });
+
+    it('by a clock that is right: it rests on', () => {
+      const until = NOW + 60_000;
+      const { state } = restarted(until, claimOf('1', NOW - 60_000, until));
+      expect(state.pauses.get('mock')?.until).toBe(until);
+      expect(state.claims.get('1')).toMatchObject({ dueAt: until });
+    });
+
+    it.each([
+      ['an end that no provider names is not believed', TEN_YEARS, 15 * 60_000],
+      ['one that a provider may name is', 7 * 24 * HOUR, 7 * 24 * HOUR],
+    ])('where no run waits for it, %s', (_name, told, expected) => {
+      expect(restarted(NOW + told).state.pauses.get('mock')?.until).toBe(NOW + expected);
+    });
+  });
 });

@@ -1,4 +1,4 @@
-import { pauseAgent } from './agent-pauses.ts';
+import { DEFAULT_PAUSE_MS, pauseAgent } from './agent-pauses.ts';
 import { backoffMs, cappedBackoffMs } from '../rules/backoff.ts';
 import type { RunningClaim } from '../model/claim.ts';
 import { announce, putWaiting, queueWrite, type Draft } from '../draft.ts';
@@ -29,9 +29,6 @@ const RESUMABLE_FAULTS: Readonly<Record<AgentErrorKind, boolean>> = {
   turn_stalled: true,
   turn_cancelled: false,
 };
-
-/** How long an agent rests when its provider does not say when the limit lifts. */
-const DEFAULT_PAUSE_MS = 15 * 60_000;
 
 /** A failed run: the fault's class decides between waiting, pausing the agent and asking a person. */
 export function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fault: Fault): void {
