@@ -95,7 +95,7 @@ function trackerSection(kinds: readonly string[]) {
         .strictObject({
           on_dispatch: byDefault(flag('Comment when work on an issue starts.'), false),
           on_completion: byDefault(flag('Comment when a run succeeded.'), false),
-          on_failure: byDefault(flag('Comment when a run failed.'), false),
+          on_failure: byDefault(flag('Comment when a run failed; not when it met a usage limit.'), false),
         })
         .prefault({})
         .describe('Which events are told to the tracker as comments.'),

@@ -32,6 +32,32 @@ describe('after a run', () => {
     expect(over.told('run:worker:exited')).toMatchObject([{ facts: { exitKind: 'cancelled', status: 'cancelled' } }]);
   });
 
+  describe('with comments on its start and its failure', () => {
+    const comments = { onDispatch: true, onCompletion: false, onFailure: true };
+    const commentsOf = ({ state }: Player) =>
+      [...state.outbox.values()].flatMap(({ write }) => (write.kind === 'comment' ? [write.text] : []));
+    const started = (run: number) => `Foray started work on this issue (run run-${run}).`;
+    const goOn = (player: Player, ms: number) => {
+      player.after(ms);
+      player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: issueWith({ id: '1' }) } });
+      expect(player.asked('start-run')).toHaveLength(1);
+    };
+
+    it('a usage limit says nothing, and neither does the run that goes on after it', () => {
+      const player = running({ tracker: { comments } });
+      player.exit('1', { kind: 'error', fault: { ...FAULT, kind: 'agent_usage_limit', consequence: 'pause-agent' } });
+      goOn(player, 15 * 60_000);
+      expect(commentsOf(player)).toEqual([started(1)]);
+    });
+
+    it('a failure says so, and so does the next try', () => {
+      const player = running({ tracker: { comments } });
+      player.exit('1', { kind: 'error', fault: FAULT });
+      goOn(player, 60_000);
+      expect(commentsOf(player)).toEqual([started(1), "Foray's run run-1 on this issue failed: turn_failed.", started(2)]);
+    });
+  });
+
   it('continues after a second without a handoff state, with the conversation kept', () => {
     const player = running({ tracker: { handoffState: null } });
     player.send({ type: 'session-started', issueId: '1', runId: 'run-1', sessionId: 's-1' });

@@ -34,7 +34,8 @@ const RESUMABLE_FAULTS: Readonly<Record<AgentErrorKind, boolean>> = {
 export function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fault: Fault): void {
   const { agent, tracker } = settingsFor(draft.state, issue.id);
   const { maxAttempts, maxRetryBackoffMs, kind } = agent;
-  if (tracker.comments.onFailure) {
+  // A limit is no failure of the issue: it only waits.
+  if (tracker.comments.onFailure && fault.consequence !== 'pause-agent') {
     const text = `Foray's run ${claim.runId} on this issue failed: ${fault.kind}.`;
     queueWrite(draft, issue, `failure:${claim.runId}`, { kind: 'comment', text });
   }

@@ -52,7 +52,7 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
   countSession(draft, issue.id);
   const agentKind = draft.state.settings.agent.kind;
   announce(draft, 'issue:dispatch:started', { issue, runId, attempt: start.attempt, trigger: start.trigger, agentKind });
-  if (draft.state.settings.tracker.comments.onDispatch) {
+  if (draft.state.settings.tracker.comments.onDispatch && !isResumed(start)) {
     queueWrite(draft, issue, `dispatch:${runId}`, { kind: 'comment', text: `Foray started work on this issue (run ${runId}).` });
   }
   const { attempt, trigger, reaction } = start;
@@ -71,6 +71,11 @@ export function startRun(draft: Draft, issue: IssueRef, start: RunStart, issueAs
       costLeftUsd: costLeft(draft.state, issue.id),
     },
   });
+}
+
+/** Whether it goes on where a restart or a limit cut a run short, which was told. Only a limit is an error that counts no failure. */
+function isResumed({ trigger, failures }: RunStart): boolean {
+  return trigger === 'restart' || (trigger === 'error' && failures === 0);
 }
 
 /** The host of the workspace that was used last. */
