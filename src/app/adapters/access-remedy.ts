@@ -1,9 +1,12 @@
 import { TrackerError } from '../../domain/model/errors.ts';
+import { remedyWhereWaitingFails } from '../../domain/model/remedies.ts';
 
 /** What a person can do who asked the tracker once and was not answered: nobody asks it again by itself. */
 export function accessRemedy(error: unknown): string {
   if (!(error instanceof TrackerError)) return SEE_MESSAGE;
   if (error.isOfFile) return 'see the message: the file or folder of file.path';
+  const lasting = remedyWhereWaitingFails(error.message);
+  if (lasting !== null) return lasting;
   if (error.asksToWait) return 'the tracker limits requests: ask again when the time is over';
   // The kind before the status: some remotes refuse a token by an answer of 500.
   if (!error.retryable) return SEE_MESSAGE;

@@ -36,6 +36,11 @@ it('an address that leads elsewhere is not mended by waiting', () => {
   expect(remedyFor('tracker_api_error', error)).toMatch(/^check tracker\.endpoint/);
 });
 
+it('texts that are too long are not a matter of the network', () => {
+  const error = 'tracker: tracker_transport_error: GET /issues: the answer is longer than 134217728 bytes';
+  expect(remedyFor('tracker_transport_error', error)).toMatch(/^issues or comments with very long texts: /);
+});
+
 it('names that every object has are no kinds', () => {
   expect(remedyForRun('tracker: constructor: x')).toBeNull();
   expect(remedyForRun('agent: constructor: x')).toBeNull();

@@ -24,10 +24,22 @@ const OF_FILE = /\btracker: \w+: (?:READ|WRITE) /;
 /** No waiting mends an address that only leads on. */
 const REDIRECTED = /\bredirected to (?:another origin|an address that is none)|\bmore than \d+ redirects/;
 
+/** Neither does it shorten what people write. */
+const TOO_LONG = /\bthe answer is longer than \d+ bytes/;
+
 export function remedyFor(kind: FaultKind, error: string): string | null {
   if (OF_FILE.test(error)) return 'it is read again at every poll; foray doctor tells more';
-  if (REDIRECTED.test(error)) return 'check tracker.endpoint: that address leads somewhere else';
+  const lasting = remedyWhereWaitingFails(error);
+  if (lasting !== null) return lasting;
   return isTrackerErrorKind(kind) ? TRACKER_REMEDIES[kind] : null;
+}
+
+/** What a person can do about an answer that stays as it is, however often it is asked for; null for any other. */
+export function remedyWhereWaitingFails(error: string): string | null {
+  if (REDIRECTED.test(error)) return 'check tracker.endpoint: that address leads somewhere else';
+  if (TOO_LONG.test(error))
+    return 'issues or comments with very long texts: shorten or close them, or leave them out by tracker.query_filter';
+  return null;
 }
 
 /** What a person can do about what ended a run, read from the words it is kept in; null where only time helps. */

@@ -321,6 +321,12 @@ describe('lists', () => {
     expect(remote.requests.map(({ query }) => query.toString())).toEqual(['state=open', 'page=2', 'page=3']);
   });
 
+  it('are read where people wrote very long texts', async () => {
+    const issues = Array.from({ length: 40 }, (_, number) => ({ number, body: 'x'.repeat(1024 * 1024) }));
+    const { http } = await connect(() => json(issues));
+    expect(await http.getRecords(ISSUE, { path: '/issues' }, never)).toHaveLength(40);
+  });
+
   it('keep the good entries beside a bad one, and warn once however often they are read', async () => {
     const { warnings, http } = await connect(list([[{ number: 1 }, { number: TOKEN }, null], [{ number: 2 }]]));
     for (let poll = 0; poll < 3; poll += 1) {

@@ -58,7 +58,7 @@ export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHt
   const line: Line = {
     ...deps,
     settings,
-    client: createHttpClient({ ...settings, ...(deps.mayWrite && { mayWrite: deps.mayWrite }) }),
+    client: createHttpClient({ maxBodyBytes: MAX_BODY_BYTES, ...settings, ...(deps.mayWrite && { mayWrite: deps.mayWrite }) }),
     mask: maskFor(settings),
     decoded: new WeakMap(),
     isNew: createIsNew(),
@@ -93,6 +93,9 @@ export function createTrackerHttp(settings: TrackerHttpSettings, deps: TrackerHt
   };
   return http;
 }
+
+/** A page of a hundred issues whose texts are as long as a forge takes them: GitLab takes about a megabyte each. */
+const MAX_BODY_BYTES = 128 * 1024 * 1024;
 
 const LIST = z.array(z.unknown());
 
