@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startFakeGitea } from '../fakes/gitea.ts';
 import { startFakeGithub } from '../fakes/github.ts';
 import { startFakeGitlab } from '../fakes/gitlab.ts';
 import { startFakeJira } from '../fakes/jira.ts';
@@ -174,6 +175,18 @@ describe('scopes', () => {
       else expect(rights).toMatch(said);
     } finally {
       await gitlab.close();
+    }
+  });
+
+  it('gitea: an account that may not push may still change issues', async () => {
+    const gitea = await startFakeGitea({ mayPush: false, labels: ['ready', 'done'] });
+    const tracker = `kind: gitea\napi_key: $TRACKER_TOKEN\nendpoint: ${gitea.url}\nproject: acme/app\nactive_states: [ready]\nterminal_states: [done]`;
+    try {
+      const { code, findings } = await doctor(gitea.token, tracker);
+      expect(about(findings, 'tracker.rights')).toEqual([expect.stringMatching(/^ok: the token does not tell/)]);
+      expect(code).toBe(0);
+    } finally {
+      await gitea.close();
     }
   });
 });

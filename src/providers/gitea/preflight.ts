@@ -40,7 +40,8 @@ export async function preflight(parts: PreflightParts, signal: AbortSignal): Pro
     id: null,
     path: project,
     isPublic: found.private == null ? null : !found.private,
-    mayWrite: found.permissions?.push ?? null,
+    // Without the right to push, an account may have that to change issues, of which nothing is told.
+    mayWrite: found.permissions?.push === true ? true : null,
   };
 }
 

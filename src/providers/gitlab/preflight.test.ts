@@ -41,6 +41,18 @@ it('a limit of requests at the project: what the remote asks for is handed on, a
   expect(paths()).toEqual([SELF, PROJECT]);
 });
 
+it.each([
+  ['no role of its own, as by an invited group', { project_access: null, group_access: null }, null],
+  ['no word of roles', null, null],
+  ['a guest', { project_access: { access_level: 10 }, group_access: null }, false],
+  ['a reporter by the group', { project_access: { access_level: 10 }, group_access: { access_level: 20 } }, true],
+])('tells whether an account may write: %s', async (_, permissions, mayWrite) => {
+  const { fake, preflight, tracker } = await connect();
+  fake.failNext({ path: /rocket$/ }, json({ id: 1, path_with_namespace: 'acme/tools/rocket', permissions }));
+  await preflight();
+  expect(await tracker.describeProject?.(never)).toMatchObject({ mayWrite });
+});
+
 describe('the token is advice only', () => {
   it.each<[row: string, facts: Record<string, unknown>, warning: string[]]>([
     ['inactive', { active: false }, ['tracker token is inactive']],

@@ -91,15 +91,17 @@ async function checkProject({ http, logger, name, route }: Project, signal: Abor
     path,
     ...(isRenamed && { isRenamed }),
     isPublic: visibility == null ? null : visibility === 'public' && issues_access_level !== 'private',
-    mayWrite: permissions == null ? null : mayWrite(permissions.project_access, permissions.group_access),
+    mayWrite: mayWrite(permissions?.project_access ?? null, permissions?.group_access ?? null),
   };
 }
 
 /** Reporters may label, move and comment issues. */
 const REPORTER = 20;
 
-function mayWrite(...accesses: readonly ({ readonly access_level: number } | null | undefined)[]): boolean {
-  return accesses.some((access) => (access?.access_level ?? 0) >= REPORTER);
+/** Null where neither tells: of an administrator, or of a group that was invited, there is no role of its own. */
+function mayWrite(...accesses: readonly ({ readonly access_level: number } | null)[]): boolean | null {
+  const levels = accesses.flatMap((access) => (access === null ? [] : [access.access_level]));
+  return levels.length === 0 ? null : levels.some((level) => level >= REPORTER);
 }
 
 const UNREACHABLE = (): string => 'check that tracker.endpoint is the address of the instance and that it can be reached';
