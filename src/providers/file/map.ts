@@ -73,10 +73,10 @@ function parentOf(reference: Reference, board: IssueBoard): IssueParent {
   return { id, identifier };
 }
 
-/** A state that is not written is the one of that issue in the same source; unknown, it still blocks. */
+/** An issue of the same source has the state it is in; what is written counts for others. Unknown, it still blocks. */
 function blockerOf(reference: Reference, board: IssueBoard): Blocker {
   const { id, identifier } = namesOf(reference, board);
-  const state = reference.state || board.stateOf(id) || board.stateOfIdentifier(identifier) || '';
+  const state = board.stateOf(id) ?? board.stateOfIdentifier(identifier) ?? reference.state;
   return { id, identifier, state };
 }
 

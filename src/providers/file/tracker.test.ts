@@ -86,6 +86,20 @@ describe('a JSON file', () => {
     });
   });
 
+  it('has the state of a blocker from its own record, whatever is written beside its name', async () => {
+    const written = [
+      { id: '2', state: 'todo' },
+      { identifier: 'ABC-2', state: 'todo' },
+      { id: '7', state: 'done' },
+    ];
+    await save([issue(1, { blocked_by: written }), issue(2, { state: 'done' })]);
+    expect((await open().fetchCandidateIssues(signal))[0]?.blockedBy?.map(({ state }) => state)).toEqual([
+      'done',
+      'done',
+      'done',
+    ]);
+  });
+
   it('may leave out everything that is not required', async () => {
     await save([issue(1)]);
     expect(await open().fetchIssueById('1', signal)).toMatchObject({
