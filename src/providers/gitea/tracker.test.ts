@@ -131,6 +131,15 @@ describe('gitea candidates', () => {
     ]);
   });
 
+  it('name an issue once that a page shift lists twice, as it was read last', async () => {
+    const { fake, tracker } = await start();
+    const listed = (number: number, title: string) => ({ number, title, state: 'open', labels: [{ id: 1, name: 'todo' }] });
+    const link = `<${fake.url}/api/v1${LIST}&page=2>; rel="next"`;
+    fake.failNext('GET /issues', json([listed(3, 'c'), listed(2, 'before')], 200, { link }));
+    fake.failNext('GET /issues', json([listed(2, 'after'), listed(1, 'a')]));
+    expect((await tracker.fetchCandidateIssues(never)).map(({ title }) => title)).toEqual(['a', 'after', 'c']);
+  });
+
   it('stop at 200 pages with a warning, and keep what was read', async () => {
     const { fake, tracker, logged } = await start({ maxPageSize: 1 });
     for (let n = 0; n < 201; n += 1) fake.addIssue({ labels: ['todo'] });

@@ -160,7 +160,9 @@ async function readList(context: Context, half: 'open' | 'closed', signal: Abort
   if (half === 'open') for (const [key, value] of context.filter) query.append(key, value);
   // Gitea API, "List a repository's issues".
   const wires = await context.http.getRecords(ISSUE, { path: path`/repos/${owner}/${repo}/issues`, query }, signal);
-  const issues = wires.filter((wire) => wire.number > 0 && !isPullRequest(wire));
+  const listed = wires.filter((wire) => wire.number > 0 && !isPullRequest(wire));
+  // One that moved on to the next page between two reads is in both: the later reading counts.
+  const issues = [...new Map(listed.map((wire) => [wire.number, wire])).values()];
   if (half === 'open') context.notes.filtered(issues);
   return issues.map((wire) => noted(context, wire));
 }
