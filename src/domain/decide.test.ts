@@ -54,6 +54,7 @@ describe('dispatch', () => {
     ['an open blocker', [{ id: '9', identifier: 'T-9', state: 'todo' }], 'blocked_by'],
     ['a blocker of unknown state', [{ id: '9', identifier: 'T-9', state: '' }], 'blocked_by'],
     ['a terminal blocker', [{ id: '9', identifier: 'T-9', state: 'Done' }], undefined],
+    ['a closed blocker that kept its label', [{ id: '9', identifier: 'T-9', state: 'todo', isClosed: true as const }], undefined],
   ])('%s', (_name, blockedBy, reason) => {
     const player = createPlayer();
     player.poll([issueWith({ id: '1', blockedBy })]);

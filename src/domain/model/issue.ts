@@ -83,6 +83,8 @@ export interface Blocker {
   readonly state: string;
   /** The tracker's own word that it is finished; it counts where no terminal states are configured. */
   readonly finished?: boolean;
+  /** Closed, while its state says that it is not finished: it holds nothing up. */
+  readonly isClosed?: true;
 }
 
 /** What the core keeps of an issue between two reads. */

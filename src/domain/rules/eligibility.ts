@@ -119,11 +119,13 @@ export function pauseDetail(pause: OperatorPause): string {
   return `paused by an operator (${pause.by})${pause.reason === '' ? '' : `: ${pause.reason}`}`;
 }
 
-/** A blocker holds while its state is not terminal, and while it is unknown. Without terminal states the tracker decides. */
+/** A blocker holds while it is open and its state is not terminal or unknown. Without terminal states the tracker decides. */
 export function blockerHold(state: State, blockers: readonly Blocker[]): HoldVerdict | null {
   if (blockers.length === 0) return null;
   const { terminalStates } = state.settings.tracker;
-  const open = blockers.filter((one) => (terminalStates.length === 0 ? !one.finished : !stateIn(terminalStates, one.state)));
+  const isDone = (one: Blocker): boolean =>
+    one.isClosed ?? (terminalStates.length === 0 ? one.finished === true : stateIn(terminalStates, one.state));
+  const open = blockers.filter((one) => !isDone(one));
   if (open.length === 0) return null;
   return hold('blocked_by', `blocked by ${open.map((blocker) => blocker.displayId ?? blocker.identifier).join(', ')}`);
 }

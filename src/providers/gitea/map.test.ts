@@ -65,6 +65,13 @@ describe('gitea field mapping', () => {
     expect(toBlocker(foreign, rule, home)).toEqual({ id: '3', identifier: '3', displayId: 'other/lib#3', state: 'done' });
     expect(toBlocker(wire({ number: 4 }), rule, home)).toEqual({ id: '4', identifier: '4', displayId: 'acme/app#4', state: '' });
   });
+
+  it('blocker: one that is closed says so where its labels do not', () => {
+    const closed = (...labels: object[]) => toBlocker(wire({ number: 4, state: 'closed', labels }), rule, home);
+    expect(closed(label('doing'))).toMatchObject({ state: 'doing', isClosed: true });
+    expect(closed()).not.toHaveProperty('isClosed');
+    expect(closed(label('wontfix'))).not.toHaveProperty('isClosed');
+  });
 });
 
 describe('gitea state derivation', () => {

@@ -51,7 +51,9 @@ function derived(wire: WireIssue, rule: LabelStateRule): Pick<Issue, 'state' | '
 export function toBlocker(wire: WireIssue, rule: LabelStateRule, home: RepoKey): Blocker {
   const index = String(wire.number);
   const repository = wire.repository?.full_name || `${home.owner}/${home.repo}`;
-  return { id: index, identifier: index, displayId: `${repository}#${index}`, state: stateOf(wire, rule).state };
+  const { state, isClosed: isClosedBeside } = stateOf(wire, rule);
+  const names = { id: index, identifier: index, displayId: `${repository}#${index}` };
+  return { ...names, state, ...(isClosedBeside ? { isClosed: true } : {}) };
 }
 
 export function stateOf(wire: WireIssue, rule: LabelStateRule): DerivedState {

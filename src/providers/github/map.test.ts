@@ -139,6 +139,13 @@ describe('blockers and parents', () => {
     expect(blockerFrom(parts)).toEqual(expected);
   });
 
+  it('a closed blocker says so where no terminal states are configured', () => {
+    const context = { ...CONTEXT, states: { ...STATES, terminal: [] } };
+    const blocker = (state: string) => toBlocker(ISSUE.parse({ ...WIRE, number: 7, labels: [], state }), context);
+    expect(blocker('closed')).toMatchObject({ isClosed: true });
+    expect(blocker('open')).not.toHaveProperty('isClosed');
+  });
+
   it('a parent is named by its number', () => {
     expect(toParent(ISSUE.parse({ ...WIRE, number: 3 }))).toEqual({ id: '3', identifier: '3' });
   });

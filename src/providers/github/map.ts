@@ -58,11 +58,13 @@ export function toParent({ number }: WireIssue): IssueParent {
 export function toBlocker(issue: WireIssue, { repository, states }: MapContext): Blocker {
   const home = repositoryOf(issue);
   const number = String(issue.number);
+  const { state, isClosed } = stateOfBlocker(issue, states);
   return {
     id: number,
     identifier: number,
     ...(home && !sameRepository(home, repository) ? { displayId: qualified(home, number) } : {}),
-    state: blockerState(issue, states),
+    state,
+    ...(isClosed ? { isClosed } : {}),
   };
 }
 
@@ -74,8 +76,8 @@ export function stateOf(issue: WireIssue, { active, terminal, parking }: StateNa
 }
 
 // A closed blocker holds nothing up, also when nobody took its active label away (a merge that closes an issue does not).
-function blockerState(issue: WireIssue, states: StateNames): string {
-  return stateOf(issue, nativeState(issue) === 'closed' ? { ...states, active: [], parking: [] } : states).state;
+function stateOfBlocker(issue: WireIssue, states: StateNames): DerivedState {
+  return stateOf(issue, nativeState(issue) === 'closed' ? { ...states, active: [], parking: [] } : states);
 }
 
 export function nativeState({ state }: WireIssue): 'open' | 'closed' {
