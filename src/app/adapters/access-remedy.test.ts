@@ -10,6 +10,8 @@ it.each([
   [of('tracker_auth_error', { status: 500 }), 'see the message: the address, the token and its scopes, the project'],
   [of('tracker_api_error', { status: 429 }), 'the tracker limits requests: ask again when the time is over'],
   [of('tracker_api_error', { status: 403, retryAfterMs: 9 }), 'the tracker limits requests: ask again when the time is over'],
+  [of('tracker_api_error', { status: 410 }), 'see the message: the address, the token and its scopes, the project'],
+  [of('tracker_api_error', { status: 451 }), 'see the message: the address, the token and its scopes, the project'],
   [of('tracker_api_error', { status: 418 }), 'ask again later'],
   [of('tracker_transport_error', { status: 502 }), 'the tracker has trouble of its own: ask again later'],
   [of('tracker_transport_error', { detail: 'the answer is longer than 9 bytes' }), /^issues or comments with very long texts/],

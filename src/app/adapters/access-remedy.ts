@@ -11,8 +11,12 @@ export function accessRemedy(error: unknown): string {
   // The kind before the status: some remotes refuse a token by an answer of 500.
   if (!error.retryable) return SEE_MESSAGE;
   if ((error.status ?? 0) >= 500) return 'the tracker has trouble of its own: ask again later';
+  if (LASTING.has(error.status ?? 0)) return SEE_MESSAGE;
   if (error.kind === 'tracker_transport_error') return 'check tracker.endpoint and the network, then ask again';
   return 'ask again later';
 }
 
 const SEE_MESSAGE = 'see the message: the address, the token and its scopes, the project';
+
+/** Gone, or withheld for legal reasons: neither passes. */
+const LASTING: ReadonlySet<number> = new Set([410, 451]);
