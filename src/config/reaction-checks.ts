@@ -1,4 +1,4 @@
-import { sameState, stateIn } from '../domain/model/issue.ts';
+import { normalState, sameState, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { ScmConnection } from '../domain/model/settings.ts';
 import type { ReactionKind } from '../domain/model/reaction.ts';
@@ -126,7 +126,7 @@ function checkLabels(read: CheckedFrontMatter): readonly Problem[] {
   const problems: Problem[] = [];
   const commands = active.label_commands;
   if (commands) {
-    const [review, fix] = [commands.review_label.trim().toLowerCase(), commands.fix_label.trim().toLowerCase()];
+    const [review, fix] = [normalState(commands.review_label), normalState(commands.fix_label)];
     const key = ['reactions', 'label_commands'];
     const check = key.join('.');
     if (review === '' && fix === '')

@@ -1,4 +1,4 @@
-import { stateIn } from '../domain/model/issue.ts';
+import { normalName, stateIn } from '../domain/model/issue.ts';
 import type { Problem } from '../domain/model/problem.ts';
 import type { TrackerSettings } from '../domain/model/settings.ts';
 import type { ProviderFacts, ProviderCheckInput } from '../ports/provider.ts';
@@ -63,7 +63,7 @@ export function trackerSettings(
     noChangeState: trimmed(section.no_change_state ?? section.handoff_state),
     queryFilter: section.query_filter ?? '',
     authors: section.authors,
-    approvalLabel: trimmed(section.approval_label)?.toLowerCase() ?? null,
+    approvalLabel: section.approval_label === undefined ? null : normalName(section.approval_label.trim()),
     quotaReservePercent: section.quota_reserve_percent,
     userAgent: section.user_agent ?? role.user_agent ?? null,
     comments: { onDispatch: comments.on_dispatch, onCompletion: comments.on_completion, onFailure: comments.on_failure },

@@ -124,8 +124,16 @@ export function sameState(a: string, b: string): boolean {
 }
 
 export function normalState(name: string): string {
-  return name.trim().toLowerCase();
+  return normalName(name.trim());
 }
+
+/** In lower case, and with one spelling of a letter that Unicode writes in two ways. Most names are plain. */
+export function normalName(name: string): string {
+  const lower = name.toLowerCase();
+  return PLAIN.test(lower) ? lower : lower.normalize('NFC');
+}
+
+const PLAIN = /^[ -~]*$/;
 
 /** Whether a list of configured states holds this one. An empty state is in no list. */
 export function stateIn(states: readonly string[], state: string): boolean {

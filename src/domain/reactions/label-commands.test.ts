@@ -92,6 +92,15 @@ describe('label_commands', () => {
     });
   });
 
+  it('knows a command in both spellings of Unicode, and takes the label off as it is spelt there', () => {
+    const [composed, decomposed] = ['pr\u00fcfen', 'pru\u0308fen'];
+    const player = watching({ label_commands: { ...labelCommands, fixLabel: composed } });
+    look(player, { merge: ok({ ...OPEN, labels: [decomposed] }), labels: ok([added('1', decomposed)]) });
+    expect(player.state.claims.get('1')).toMatchObject({ then: { reaction: { labelCommand: { command: 'fix' } } } });
+    startTurn(player);
+    expect(player.asked('remove-label')[0]).toMatchObject({ label: decomposed });
+  });
+
   describe('a label whose removal nobody answered for, since the service ended', () => {
     const obeyed = { merge: ok({ ...OPEN, labels: ['foray:fix'] }), labels: ok([added('1', 'foray:fix')]) };
     /** The command was obeyed; then the service starts anew. */

@@ -1,6 +1,7 @@
 import { ask, settle } from '../pending-effects.ts';
 import { announce, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
+import { normalName } from '../model/issue.ts';
 import type { LabelEvent, MergeStatus } from '../model/merge-request.ts';
 import type { ReactionContext, ReactionKind } from '../model/reaction.ts';
 import type { Watch } from '../model/watch.ts';
@@ -78,10 +79,10 @@ function judgeLabels(draft: Draft, watch: Watch, { merge, findings: { labels, se
   const toRemove = stillToRemove(draft, watch, merge, labels.value);
   const news = labels.value.filter((event) => (markOf(event) ?? '') > mark);
   const isPersons = (event: LabelEvent): boolean => !isOwnAccount(self, event.actor);
-  const present = new Set(merge.labels.map((label) => label.toLowerCase()));
-  const names: Names = { review: settings.reviewLabel.toLowerCase(), fix: settings.fixLabel.toLowerCase() };
+  const present = new Set(merge.labels.map(normalName));
+  const names: Names = { review: normalName(settings.reviewLabel), fix: normalName(settings.fixLabel) };
   const stands = (event: LabelEvent): boolean => isOrder(names, event) && isPersons(event) && !isTakenBack(news, event);
-  const order = news.find((event) => stands(event) && present.has(event.label));
+  const order = news.find((event) => stands(event) && present.has(normalName(event.label)));
   const command = order ? commandOf(names, order.label) : null;
   announce(draft, 'reaction:check:completed', {
     issue: watch.issue,
@@ -175,7 +176,7 @@ function stillToRemove(draft: Draft, watch: Watch, { labels }: MergeStatus, jour
   const { mark } = progressOf(watch, 'label_commands');
   if (mark.at !== 'read' || mark.toRemove === undefined) return undefined;
   const { toRemove, upTo } = mark;
-  const isThere = labels.some((label) => label.toLowerCase() === toRemove);
+  const isThere = labels.some((label) => normalName(label) === normalName(toRemove));
   const isSetAgain = journal.some((event) => event.label === toRemove && event.added && (markOf(event) ?? '') > upTo);
   if (!isThere || isSetAgain) return undefined;
   ask(draft, { do: 'remove-label', issue: watch.issue, request: watch.mergeRequest, label: toRemove });
@@ -200,9 +201,10 @@ function isOrder(names: Names, { added, label }: LabelEvent): boolean {
 }
 
 function commandOf(names: Names, label: string): Command | null {
-  if (label === '') return null;
-  if (label === names.fix) return 'fix';
-  return label === names.review ? 'review' : null;
+  const name = normalName(label);
+  if (name === '') return null;
+  if (name === names.fix) return 'fix';
+  return name === names.review ? 'review' : null;
 }
 
 /** A person asked for a fix: what had given up may try again, as long as the budget of the commands lasts. */

@@ -1,3 +1,5 @@
+import { sameState } from '../../domain/model/issue.ts';
+
 /** One change of one record, whatever the form of its file. */
 export type RecordEdit =
   | { readonly type: 'state'; readonly state: string }
@@ -25,7 +27,7 @@ export class EditRefusedError extends Error {
 }
 
 export function sameLabel(a: unknown, b: string): boolean {
-  return typeof a === 'string' && a.trim().toLowerCase() === b.trim().toLowerCase();
+  return typeof a === 'string' && sameState(a, b);
 }
 
 /** The entries of a list that may be absent. Something else in its place is not thrown away. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { normalName } from '../../domain/model/issue.ts';
 
 /*
  * The fields of a record, each on its own: one that does not fit is ignored with a warning and the others are kept. Numbers are
@@ -44,7 +45,7 @@ export const optionalFields = {
   labels: z
     .array(text, 'must be a list')
     .nullish()
-    .transform((labels) => (labels ?? []).map((label) => label.trim().toLowerCase()).filter((label) => label !== '')),
+    .transform((labels) => (labels ?? []).map((label) => normalName(label.trim())).filter((label) => label !== '')),
   assignee: optionalText,
   author: optionalText,
   issue_type: optionalText,

@@ -1,4 +1,5 @@
 import type { Blocker, Issue, IssueComment } from '../../domain/model/issue.ts';
+import { normalName } from '../../domain/model/issue.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
 import { deriveState } from '../shared/label-state.ts';
@@ -18,7 +19,7 @@ export function toIssue(wire: WireIssue, rule: LabelStateRule): Issue {
     ...derived(wire, rule),
     branchName: wire.ref || null,
     url: wire.html_url ?? '',
-    labels: wire.labels.map(({ name }) => name.toLowerCase()),
+    labels: wire.labels.map(({ name }) => normalName(name)),
     assignee: wire.assignees[0]?.login ?? '',
     issueType: '',
     parent: null,

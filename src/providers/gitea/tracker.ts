@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
 import type { Issue, IssueComment, Person } from '../../domain/model/issue.ts';
-import { stateIn } from '../../domain/model/issue.ts';
+import { normalName, stateIn } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import { path } from '../../lib/http/index.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
@@ -222,7 +222,7 @@ function labelWriter(context: Context): LabelWriter {
     (await readOne(context, id, signal)).labels.filter((label) => labelNamed(name, [label]));
   return {
     add: async (id, label, signal) => {
-      const name = label.trim().toLowerCase();
+      const name = normalName(label.trim());
       if (name === '') throw labelFault(repository, id, 'POST', 'a label needs a name');
       await labels.attach(id, name, signal);
     },

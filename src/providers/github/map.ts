@@ -1,4 +1,5 @@
 import type { Blocker, Issue, IssueComment, IssueParent, Person } from '../../domain/model/issue.ts';
+import { normalName } from '../../domain/model/issue.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { type DerivedState, deriveState } from '../shared/label-state.ts';
 import { personOf } from '../shared/person.ts';
@@ -24,7 +25,7 @@ export function toIssue(wire: WireIssue, { repository, states }: MapContext, der
     state: derived.state,
     branchName: '',
     url: wire.html_url,
-    labels: wire.labels.map((label) => label.toLowerCase()),
+    labels: wire.labels.map(normalName),
     assignee: wire.assignees?.[0]?.login ?? '',
     issueType: wire.type?.name ?? '',
     parent: null,

@@ -87,6 +87,14 @@ describe('TransitionIssue', () => {
     expect(fake.issue(1).labels).toEqual(['done']);
   });
 
+  it('takes a label off as it is spelt there, where Unicode has two spellings', async () => {
+    const { fake, tracker } = await connect({}, { activeStates: ['pr\u00fcfung'] });
+    fake.addIssue({ labels: ['pru\u0308fung'] });
+    expect(await tracker.fetchCandidateIssues(signal)).toMatchObject([{ state: 'pr\u00fcfung', labels: ['pr\u00fcfung'] }]);
+    await tracker.transitionIssue('1', 'done', signal);
+    expect(fake.issue(1).labels).toEqual(['done']);
+  });
+
   it('goes on when somebody took the old label away meanwhile', async () => {
     const { fake, tracker } = await connect();
     fake.addIssue({ labels: ['backlog'] });

@@ -1,5 +1,5 @@
 import { TrackerError } from '../../domain/model/errors.ts';
-import { type Blocker, type Issue, normalState } from '../../domain/model/issue.ts';
+import { type Blocker, type Issue, normalState, sameState } from '../../domain/model/issue.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { ProviderDeps } from '../../ports/provider.ts';
 import type { Logger } from '../../ports/runtime.ts';
@@ -218,9 +218,10 @@ async function transition(context: Context, id: string, target: string, signal: 
     throw new TrackerError({ kind: 'tracker_payload_error', method: 'POST', path: route, detail });
   }
   const issue = await readIssue(context, id, signal);
-  for (const label of stateOf(issue, states).matches) {
-    if (label !== target) await routes.removeLabel(id, label, signal);
-  }
+  const others = stateOf(issue, states).matches.filter((label) => label !== target);
+  // As they are spelt there: the remote does not take two spellings of one letter for the same.
+  for (const label of others)
+    for (const carried of issue.labels) if (sameState(carried, label)) await routes.removeLabel(id, carried, signal);
   await routes.addLabel(id, target, signal);
   const native = nativeState(issue);
   if (isTerminal(target, states) && native === 'open') {

@@ -1,4 +1,5 @@
 import type { Issue, IssueComment } from '../../domain/model/issue.ts';
+import { normalName } from '../../domain/model/issue.ts';
 import type { DerivedState, LabelStateRule } from '../shared/label-state.ts';
 import { deriveState } from '../shared/label-state.ts';
 import { personOf } from '../shared/person.ts';
@@ -46,7 +47,7 @@ export function toIssue(
     ...(known.derived.isClosed ? { isClosed: true } : {}),
     branchName: '',
     url: wire.web_url ?? '',
-    labels: (wire.labels ?? []).map((label) => label.toLowerCase()),
+    labels: (wire.labels ?? []).map(normalName),
     assignee: wire.assignees?.[0]?.username ?? '',
     issueType: (wire.issue_type ?? '').toLowerCase(),
     parent: null,

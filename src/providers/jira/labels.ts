@@ -1,4 +1,5 @@
 import { TrackerError } from '../../domain/model/errors.ts';
+import { sameState } from '../../domain/model/issue.ts';
 import type { LabelWriter } from '../../ports/tracker.ts';
 import type { TrackerHttp } from '../shared/http.ts';
 import { issuePath } from './client.ts';
@@ -18,7 +19,7 @@ export interface LabelParts {
 export function createLabelWriter({ http, search, readIssue }: LabelParts): LabelWriter {
   const carried = async (id: string, label: string, signal: AbortSignal) => {
     const { fields } = await readIssue(id, ['labels'], signal);
-    return fields.labels.filter((name) => name.toLowerCase() === label.trim().toLowerCase());
+    return fields.labels.filter((name) => sameState(name, label));
   };
   const update = async (id: string, labels: readonly Readonly<Record<string, string>>[], signal: AbortSignal) => {
     // Jira Cloud platform REST API, "Edit issue".

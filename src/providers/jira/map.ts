@@ -1,4 +1,5 @@
 import type { Blocker, Issue, IssueComment, Person } from '../../domain/model/issue.ts';
+import { normalName } from '../../domain/model/issue.ts';
 import { flatten } from './document.ts';
 import { chosenName, personOf } from '../shared/person.ts';
 import type { WireComment, WireIssue, WirePerson } from './schema.ts';
@@ -15,7 +16,7 @@ export function toIssue({ id, key, fields }: WireIssue, siteUrl: string): Issue 
     state: fields.status?.name ?? '',
     branchName: '',
     url: `${siteUrl}/browse/${key}`,
-    labels: fields.labels.map((label) => label.toLowerCase()),
+    labels: fields.labels.map(normalName),
     assignee: fields.assignee?.displayName ?? '',
     issueType: fields.issuetype?.name ?? '',
     parent: fields.parent ? { id: fields.parent.id, identifier: fields.parent.key } : null,

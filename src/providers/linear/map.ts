@@ -1,4 +1,5 @@
 import type { Blocker, Issue, IssueComment, Person } from '../../domain/model/issue.ts';
+import { normalName } from '../../domain/model/issue.ts';
 import { ageOf } from '../shared/rfc3339.ts';
 import { chosenName, personOf } from '../shared/person.ts';
 import type { WireComment, WireIssue, WireUser } from './schema.ts';
@@ -16,7 +17,7 @@ export function toIssue(wire: WireIssue, comments: readonly IssueComment[] | nul
     state: wire.state?.name ?? '',
     branchName: wire.branchName ?? '',
     url: wire.url ?? '',
-    labels: wire.labels.nodes.map(({ name }) => name.toLowerCase()),
+    labels: wire.labels.nodes.map(({ name }) => normalName(name)),
     assignee: assigneeOf(wire),
     issueType: '',
     parent: wire.parent ?? null,

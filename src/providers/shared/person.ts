@@ -1,4 +1,5 @@
 import type { Person } from '../../domain/model/issue.ts';
+import { normalName } from '../../domain/model/issue.ts';
 
 /** A person by their names; the first that is there is also what they are known by where the remote gives no id. */
 export function personOf(
@@ -23,5 +24,5 @@ export function lastLabelling(
   events: readonly { readonly id: string; readonly label: string; readonly added: boolean }[],
   label: string,
 ): string {
-  return events.findLast((event) => event.added && event.label === label.toLowerCase())?.id ?? '';
+  return events.findLast((event) => event.added && normalName(event.label) === normalName(label))?.id ?? '';
 }
