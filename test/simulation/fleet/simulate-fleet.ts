@@ -134,7 +134,9 @@ export function simulateFleet(seed: number, eventCount: number, flaws: FleetFlaw
     const [daemon] = leading();
     if (daemon === undefined) return;
     if (chance.happens(0.1)) return report(daemon, { type: 'settings-changed', settings }, deps);
-    const { id, identifier } = chance.pick([...world.issues.values()]);
+    const held = [...(daemon.term?.state.claims.values() ?? [])].map(({ issue }) => issue);
+    // What is under way is asked for most.
+    const { id, identifier } = chance.pick(held.length > 0 && chance.happens(0.5) ? held : [...world.issues.values()]);
     const kind = chance.pick(['stop', 'retry', 'unpark'] as const);
     // Those two give the budgets of reactions back.
     if (kind !== 'stop') world.forge.forgive(id);
