@@ -219,9 +219,9 @@ async function transition(context: Context, id: string, target: string, signal: 
   }
   const issue = await readIssue(context, id, signal);
   const others = stateOf(issue, states).matches.filter((label) => label !== target);
-  // As they are spelt there: the remote does not take two spellings of one letter for the same.
-  for (const label of others)
-    for (const carried of issue.labels) if (sameState(carried, label)) await routes.removeLabel(id, carried, signal);
+  const carried = issue.labels.filter((label) => others.some((other) => sameState(label, other)));
+  // The remote does not take two spellings of one letter for the same, but any case.
+  for (const label of new Set(carried.map((name) => name.toLowerCase()))) await routes.removeLabel(id, label, signal);
   await routes.addLabel(id, target, signal);
   const native = nativeState(issue);
   if (isTerminal(target, states) && native === 'open') {
