@@ -17,7 +17,8 @@ import { makeDirectories } from '../lib/make-directories.ts';
 import { MOST_BYTES, PART_BYTES, type Carrier, type Packed } from '../ports/carrier.ts';
 import type { OverRequest } from '../ports/scm.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
-import { branchOf, findOrOpen, logPush, tellOver, type DeliveryDeps } from './delivery.ts';
+import { branchOf } from './branch-name.ts';
+import { findOrOpen, logPush, tellOver, type DeliveryDeps } from './delivery.ts';
 
 /** Carries one run's commits between its machine and the remote. Nothing of it is left when it is closed. */
 export interface OwnCarrier extends Carrier {

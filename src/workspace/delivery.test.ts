@@ -10,7 +10,8 @@ import type { Logger } from '../ports/runtime.ts';
 import type { NewRequest, RequestOpener } from '../ports/scm.ts';
 import { TrackerError } from '../domain/model/errors.ts';
 import { createBegunRequests, NONE_BEGUN } from './begun-requests.ts';
-import { branchOf, createDelivery } from './delivery.ts';
+import { branchOf } from './branch-name.ts';
+import { createDelivery } from './delivery.ts';
 
 const signal = new AbortController().signal;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -10,8 +10,8 @@ import type { Clock, Logger } from '../ports/runtime.ts';
 import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { ScmRecord } from '../domain/model/agent-event.ts';
 import type { BegunRequests } from './begun-requests.ts';
+import { branchOf } from './branch-name.ts';
 import { DATA_FOLDER, hasDirectory } from './containment.ts';
-import { hashedName, workspaceKey } from './key.ts';
 import { removeIfThere } from './remove.ts';
 import { titleOf } from './title.ts';
 
@@ -87,15 +87,6 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     ownBranch: ({ identifier }) => (deps.push ? branchOf(identifier) : null),
   };
 }
-
-/** The branch of an issue; the same characters as its directory where git takes them, so that every forge does. */
-export function branchOf(identifier: string): string {
-  const name = workspaceKey(identifier);
-  return `foray/${NO_BRANCH.test(name) ? hashedName(name) : name}`;
-}
-
-/** What git takes for no part of a branch's name: git-check-ref-format(1). */
-const NO_BRANCH = /^\.|\.\.|\.$|\.lock$/;
 
 /** Says too when that is all: without a forge nobody is shown the branch. */
 export function logPush(

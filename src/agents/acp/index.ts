@@ -7,7 +7,7 @@ import { createFirstAlone } from '../shared/first-alone.ts';
 import { facts } from './facts.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { startSession } from './session.ts';
-import { createConversations } from './usage.ts';
+import { createConversations } from './conversations.ts';
 
 const REMEDY = 'set agent.command to an agent that speaks the Agent Client Protocol, such as `gemini --acp` or `opencode acp`';
 

@@ -16,7 +16,8 @@ import type { AgentWays } from './known-agents.ts';
 import { createListener, type Listener } from './listener.ts';
 import type { Options } from './options.ts';
 import { takeTurn, type TurnParts } from './turn.ts';
-import { createUsage, type Conversations, type Usage } from './usage.ts';
+import type { Conversations } from './conversations.ts';
+import { createUsage, type Usage } from './usage.ts';
 
 export interface SessionParts {
   readonly command: readonly string[];

@@ -3,7 +3,7 @@ import type { Agent } from '../../ports/agent.ts';
 import { waysOf } from './known-agents.ts';
 import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';
 import { waitBeforeLoad } from './session.ts';
-import { createConversations } from './usage.ts';
+import { createConversations } from './conversations.ts';
 
 let stage: Stage;
 beforeEach(async () => {

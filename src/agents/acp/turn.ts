@@ -10,7 +10,8 @@ import { judge, type Circumstances, type TurnFacts, type TurnVerdict } from './j
 import type { Listener } from './listener.ts';
 import { promptResult } from './parse.ts';
 import { createTurnReader, tellUsage } from './turn-reader.ts';
-import type { Conversations, Usage } from './usage.ts';
+import type { Conversations } from './conversations.ts';
+import type { Usage } from './usage.ts';
 
 export interface TurnParts {
   readonly opened: Opened;

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { promptResult } from './parse.ts';
-import { createConversations, createUsage, tokensOf, type UsageStart } from './usage.ts';
+import { createConversations } from './conversations.ts';
+import { createUsage, tokensOf, type UsageStart } from './usage.ts';
 
 const answer = (usage: object) => promptResult.parse({ stopReason: 'end_turn', usage });
 const tokens = (inputTokens: number, outputTokens = 0) =>

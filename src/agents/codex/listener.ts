@@ -4,7 +4,7 @@ import { answerTo, type ApprovalContext } from './approvals.ts';
 import type { EventStream } from '../shared/event-stream.ts';
 import { createAccountLimits, type AccountLimits } from './classify.ts';
 import { readNote, type CodexNote } from './parse.ts';
-import type { TurnWatch } from './turn.ts';
+import type { TurnWatch } from './turn-watch.ts';
 import { createUsage, type Usage } from './usage.ts';
 
 /** Where everything ends up that Codex says and asks by itself, in a turn or between two. */

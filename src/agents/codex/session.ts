@@ -14,7 +14,8 @@ import { createListener, type Listener } from './listener.ts';
 import type { Options } from './options.ts';
 import { accountAnswer, threadAnswer } from './parse.ts';
 import { startPatience } from '../shared/patience.ts';
-import { askedPerson, takeTurn, watchTurn } from './turn.ts';
+import { askedPerson, takeTurn } from './turn.ts';
+import { watchTurn } from './turn-watch.ts';
 
 export interface SessionParts {
   /** Program and arguments that stand before ours. */

@@ -8,7 +8,7 @@ import { createEventStream } from '../shared/event-stream.ts';
 import { createListener } from './listener.ts';
 import { optionsSchema, type Options } from './options.ts';
 import * as recorded from '../../../test/support/codex/recorded.ts';
-import { watchTurn } from './turn.ts';
+import { watchTurn } from './turn-watch.ts';
 
 /** What a turn comes to when Codex prints these lines, and what it tells. */
 async function replay(

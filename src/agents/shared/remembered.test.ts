@@ -6,7 +6,7 @@ import { createUsage as createAcpUsage } from '../acp/usage.ts';
 import { waysOf } from '../acp/known-agents.ts';
 import { createReader } from '../claude-code/turn.ts';
 import { createUsage as createClaudeUsage } from '../claude-code/usage.ts';
-import { watchTurn } from '../codex/turn.ts';
+import { watchTurn } from '../codex/turn-watch.ts';
 import { createUsage as createCodexUsage } from '../codex/usage.ts';
 import { createEventStream } from './event-stream.ts';
 import { createModelRequests, keyOf } from './remembered.ts';

@@ -10,7 +10,8 @@ import type { RequestFinder } from '../../ports/scm.ts';
 import { loadProvider } from '../../providers/registry.ts';
 import { createBegunRequests, NONE_BEGUN } from '../../workspace/begun-requests.ts';
 import { createCarrier, type OwnCarrier } from '../../workspace/carrier.ts';
-import { branchOf, createDelivery, type Delivery, type DeliveryDeps } from '../../workspace/delivery.ts';
+import { branchOf } from '../../workspace/branch-name.ts';
+import { createDelivery, type Delivery, type DeliveryDeps } from '../../workspace/delivery.ts';
 import type { AdapterDeps } from './adapter-deps.ts';
 import type { GoodWorkflow } from '../workflow.ts';
 
