@@ -55,6 +55,21 @@ describe('actions', () => {
     await expect.poll(() => daemon.asked.length).toBe(2);
   });
 
+  it('Enter in the reason pauses, and a question about work that would end begins with Cancel', async () => {
+    const daemon = busyAfternoon();
+    const { page } = await visit(daemon);
+    await page.getByRole('button', { name: 'Pause dispatching' }).click();
+    await page.keyboard.type('release day');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => daemon.asked).toMatchObject([{ request: { kind: 'pause', reason: 'release day' } }]);
+    await page.getByRole('button', { name: 'Stop SHOP-412' }).click();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    expect(daemon.asked).toHaveLength(1);
+  });
+
   it('can be used by keyboard alone', async () => {
     const daemon = busyAfternoon();
     const { page } = await visit(daemon);

@@ -58,7 +58,7 @@ function ask(question: string, asksReason: boolean, label: string): Promise<stri
   input.maxLength = 500;
   input.placeholder = 'Why? (optional)';
   input.setAttribute('aria-label', 'Reason');
-  form.append(text, ...(asksReason ? [input] : []), buttonOf('Cancel', 'no'), buttonOf(label, 'yes'));
+  form.append(text, ...(asksReason ? [input] : []), cancelButton(dialog), confirmButton(label));
   dialog.append(form);
   document.body.append(dialog);
   return new Promise((resolve) => {
@@ -70,11 +70,20 @@ function ask(question: string, asksReason: boolean, label: string): Promise<stri
   });
 }
 
-function buttonOf(label: string, value: string): HTMLButtonElement {
+/** It submits nothing: Enter in a field takes the first button that does. */
+function cancelButton(dialog: HTMLDialogElement): HTMLButtonElement {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Cancel';
+  button.addEventListener('click', () => dialog.close('no'));
+  return button;
+}
+
+function confirmButton(label: string): HTMLButtonElement {
   const button = document.createElement('button');
   button.textContent = label;
-  button.value = value;
-  if (value === 'yes') button.className = 'primary';
+  button.value = 'yes';
+  button.className = 'primary';
   return button;
 }
 
