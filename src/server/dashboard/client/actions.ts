@@ -1,3 +1,5 @@
+import { patience } from './patience.ts';
+
 /** Sends what a button asks for without leaving the page, after a question where it ends work. */
 export function sendActions(onDone: () => void): void {
   document.addEventListener('submit', (event) => {
@@ -34,14 +36,22 @@ async function send(action: string, body: string | null): Promise<Outcome> {
     const response = await fetch(action, {
       method: 'POST',
       body,
+      signal: patience(),
       ...(body !== null && { headers: { 'Content-Type': 'application/json' } }),
     });
     const answer = (await response.json()) as { message?: string; error?: { message: string }; queued?: boolean };
     const text = answer.error?.message ?? answer.message ?? (response.ok ? 'Requested.' : 'Refused.');
     return { good: response.ok, text };
-  } catch {
-    return { good: false, text: 'The service did not answer.' };
+  } catch (error) {
+    return { good: false, text: isLate(error) ? LATE : 'The service did not answer.' };
   }
+}
+
+/** It may have been heard all the same. */
+const LATE = 'The service has not answered. Look whether it was done before you ask again.';
+
+function isLate(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
 /** A question in a dialog: the reason that was given, or null when it was left. */

@@ -1,5 +1,6 @@
 import { tellTime } from './clocks.ts';
 import { morph } from './morph.ts';
+import { patience } from './patience.ts';
 
 const REFRESH_EVERY_MS = 1000;
 const RECONNECT_MS = 5000;
@@ -12,7 +13,7 @@ export function followServer(live: HTMLElement, alsoRefresh: () => Promise<void>
   setInterval(page.tick, 1000);
   setInterval(refreshSoon, LOOK_AGAIN_MS);
   page.tick();
-  connect(refreshSoon);
+  followStream(refreshSoon);
   return () => void page.refresh();
 }
 
@@ -36,7 +37,11 @@ function createPage(live: HTMLElement, alsoRefresh: () => Promise<void>): Page {
     async refresh() {
       const mine = ++asked;
       try {
-        const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' });
+        const response = await fetch(location.href, {
+          headers: { Accept: 'text/html' },
+          cache: 'no-store',
+          signal: patience(),
+        });
         const page = new DOMParser().parseFromString(await response.text(), 'text/html');
         const next = page.getElementById('live');
         if (response.status === 401 && !isLeaving) location.reload();
@@ -54,16 +59,12 @@ function createPage(live: HTMLElement, alsoRefresh: () => Promise<void>): Page {
   };
 }
 
-/** At most one refresh a second, and none while nobody looks. */
+/** At most one refresh a second, and none while nobody looks: that comes first when somebody does. */
 function createRefresher(refresh: () => Promise<void>): () => void {
   let due: ReturnType<typeof setTimeout> | null = null;
   let lastAt = 0;
-  let missed = false;
   const refreshSoon = (): void => {
-    if (document.hidden) {
-      missed = true;
-      return;
-    }
+    if (document.hidden) return;
     due ??= setTimeout(
       () => {
         due = null;
@@ -73,29 +74,43 @@ function createRefresher(refresh: () => Promise<void>): () => void {
       Math.max(0, lastAt + REFRESH_EVERY_MS - Date.now()),
     );
   };
-  document.addEventListener('visibilitychange', () => {
-    if (document.hidden || !missed) return;
-    missed = false;
-    refreshSoon();
-  });
+  document.addEventListener('visibilitychange', refreshSoon);
   return refreshSoon;
 }
 
-/** Listens for hints; while there is no stream, looks by itself. */
-function connect(refreshSoon: () => void, polling: ReturnType<typeof setInterval> | null = null): void {
-  const source = new EventSource('/api/v2/events?names=snapshot-changed');
-  source.addEventListener('snapshot-changed', refreshSoon);
-  source.addEventListener('open', () => {
-    say('live', 'Live');
-    if (polling !== null) clearInterval(polling);
-    polling = null;
-  });
-  source.addEventListener('error', () => {
-    say('lost', 'Connection lost');
-    polling ??= setInterval(refreshSoon, RECONNECT_MS);
-    // The browser gives up after an answer that is no stream.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(refreshSoon, polling), RECONNECT_MS);
-  });
+/**
+ * Listens for hints; while there is no stream, looks by itself. A browser has few connections for one host, and a stream
+ * takes one: a page that nobody looks at has none.
+ */
+function followStream(refreshSoon: () => void): void {
+  let source: EventSource | null = null;
+  let polling: ReturnType<typeof setInterval> | undefined;
+  let again: ReturnType<typeof setTimeout> | undefined;
+  const close = (): void => {
+    source?.close();
+    clearInterval(polling);
+    clearTimeout(again);
+    polling = undefined;
+  };
+  const open = (): void => {
+    source?.close();
+    const opened = new EventSource('/api/v2/events?names=snapshot-changed');
+    source = opened;
+    opened.addEventListener('snapshot-changed', refreshSoon);
+    opened.addEventListener('open', () => {
+      say('live', 'Live');
+      clearInterval(polling);
+      polling = undefined;
+    });
+    opened.addEventListener('error', () => {
+      say('lost', 'Connection lost');
+      polling ??= setInterval(refreshSoon, RECONNECT_MS);
+      // The browser gives up after an answer that is no stream.
+      if (opened.readyState === EventSource.CLOSED) again = setTimeout(open, RECONNECT_MS);
+    });
+  };
+  document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
+  if (!document.hidden) open();
 }
 
 /** A page whose service does not answer is grey and says since when: what it shows may no longer be so. */

@@ -1,4 +1,5 @@
 import { morph } from './morph.ts';
+import { patience } from './patience.ts';
 
 /** Earlier rows are loaded when the reader comes this close to them. */
 const NEAR_PX = 400;
@@ -59,6 +60,7 @@ async function loadRows(box: HTMLElement, direction: 'before' | 'after', number:
   query.set(direction, String(Math.max(0, number)));
   const response = await fetch(`/runs/${encodeURIComponent(box.dataset.run ?? '')}/rows?${query.toString()}`, {
     cache: 'no-store',
+    signal: patience(),
   });
   if (!response.ok) return null;
   return new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('ol');

@@ -1,0 +1,55 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { aRunning, createFakeDaemon } from '../support/fake-daemon.ts';
+import { busyAfternoon } from './scene.ts';
+import { change, useBrowser, visit } from './visit.ts';
+
+useBrowser();
+
+/** As when another tab comes to the front, or this one comes back. */
+async function setHidden(page: Page, hidden: boolean): Promise<void> {
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${hidden} });
+    document.dispatchEvent(new Event('visibilitychange'))`);
+}
+
+/** The page waits a hundredth as long for an answer. */
+async function makeImpatient(page: Page): Promise<void> {
+  await page.evaluate(`const timeout = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = (ms) => timeout(ms / 100)`);
+}
+
+const lost = (page: Page) => page.locator('#stream[data-state=lost]');
+
+describe('a page that nobody looks at', () => {
+  it('takes no connection, and shows what it missed when it is looked at again', async () => {
+    const daemon = createFakeDaemon();
+    const { page, complaints } = await visit(daemon);
+    const listeners = daemon.listeners();
+    await setHidden(page, true);
+    await expect.poll(() => daemon.listeners()).toBe(listeners - 1);
+    change(daemon, { running: [aRunning('ENG-1')] });
+    await setHidden(page, false);
+    await page.getByRole('row', { name: /ENG-1/ }).waitFor();
+    await expect.poll(() => daemon.listeners()).toBe(listeners);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('a service that does not answer', () => {
+  it('is told of where something was asked', async () => {
+    const { page } = await visit(busyAfternoon());
+    await makeImpatient(page);
+    await page.route('**/unpark', () => {});
+    await page.getByRole('button', { name: 'Release SHOP-351' }).click();
+    await page.getByText('The service has not answered. Look whether it was done before you ask again.').waitFor();
+  });
+
+  it('makes the page grey', async () => {
+    const daemon = createFakeDaemon();
+    const { page, origin } = await visit(daemon);
+    await makeImpatient(page);
+    await page.route(`${origin}/`, () => {});
+    change(daemon, { running: [aRunning('ENG-1')] });
+    await lost(page).waitFor();
+  });
+});
