@@ -222,4 +222,20 @@ describe('a handler that throws', () => {
       attributes: { method: 'GET', path: '/api/v2/runs', error: 'disk on fire' },
     });
   });
+
+  it.each(['/history', '/runs/r-1', '/issues/X-1', '/statistics'])('%s says so in a page that looks again', async (path) => {
+    const { app, daemon } = setUp();
+    const onFire = () => Promise.reject(new Error('disk on fire'));
+    Object.assign(daemon.history, { listRuns: onFire, findRun: onFire, statistics: onFire });
+    const response = await app.request(path);
+    expect(response.status).toBe(500);
+    expect(response.headers.get('content-type')).toContain('text/html');
+    const body = await response.text();
+    expect(body).toContain('This page could not be made. The log of the service says why.');
+    expect(body).toContain('id="live"');
+    expect(body).not.toContain('fire');
+    expect(daemon.logged).toContainEqual(
+      expect.objectContaining({ message: 'http request failed', attributes: expect.objectContaining({ path }) }),
+    );
+  });
 });

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { compress } from 'hono/compress';
 import { ISSUE_REQUEST_KINDS } from '../domain/model/operator.ts';
+import { errorText } from '../lib/error-text.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { createAccess, type Access } from './access/access.ts';
 import { getIssue, getState, postRefresh } from './api/v1.ts';
@@ -13,10 +14,11 @@ import { getScript, getStyle } from './dashboard/assets.ts';
 import { getBoard } from './dashboard/board.ts';
 import { getHistoryPage } from './dashboard/history.ts';
 import { getIssuePage } from './dashboard/issue-page.ts';
+import { failedPage } from './dashboard/notice-page.ts';
 import { getRunPage, getTranscriptRows } from './dashboard/run-page.ts';
 import { getStatisticsPage } from './dashboard/statistics-page.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
-import { fail } from './http/envelope.ts';
+import { ERROR_STATUS, fail } from './http/envelope.ts';
 import { getEvents, type ClientConnection } from './events-stream.ts';
 import { getLiveness, getReadiness } from './health.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -43,6 +45,8 @@ export interface Route {
   readonly path: string;
   /** Webhooks come from elsewhere and carry a signature instead. */
   readonly anyOrigin?: boolean;
+  /** A person looks at it: where it fails, they are told in a page. */
+  readonly isPage?: boolean;
   readonly answer: (c: Context<{ Bindings: ClientConnection }>) => Response | Promise<Response>;
 }
 
@@ -67,17 +71,34 @@ export function createApp(daemon: Daemon, metrics: Metrics, options: AppOptions 
   app.use('*', guardHost(allowedHosts), access.guard);
   // Pages and what they are made of; the API is sent as it is.
   app.use('*', compress({ contentTypeFilter: /^text\/(?:html|css|javascript)/ }));
-  for (const { method, path, anyOrigin, answer } of routes(daemon, metrics, { access, webhookSecret })) {
+  for (const { method, path, anyOrigin, isPage, answer } of routes(daemon, metrics, { access, webhookSecret })) {
     app.all(path, guardMethod(method));
     if (method === 'POST' && anyOrigin !== true) app.all(path, guardOrigin(allowedHosts));
-    app.all(path, answer);
+    app.all(path, isPage === true ? orFailedPage(daemon, answer) : answer);
   }
   app.notFound((c) => fail(c, 'not_found', `There is nothing at ${c.req.path}.`));
   app.onError((error, c) => {
-    daemon.logger.error('http request failed', { method: c.req.method, path: c.req.path, error: error.message });
-    return fail(c, 'internal_error', 'The request failed. The log of the service says why.');
+    tellFailure(daemon, c, error);
+    return fail(c, 'internal_error', `The request failed. ${LOG_TELLS}`);
   });
   return app;
+}
+
+function orFailedPage(daemon: Daemon, answer: Route['answer']): Route['answer'] {
+  return async (c) => {
+    try {
+      return await answer(c);
+    } catch (error) {
+      tellFailure(daemon, c, error);
+      return c.html(failedPage(daemon, `This page could not be made. ${LOG_TELLS}`), ERROR_STATUS.internal_error);
+    }
+  };
+}
+
+const LOG_TELLS = 'The log of the service says why.';
+
+function tellFailure({ logger }: Daemon, { req }: Context, error: unknown): void {
+  logger.error('http request failed', { method: req.method, path: req.path, error: errorText(error) });
 }
 
 interface Doors {
@@ -88,12 +109,12 @@ interface Doors {
 /** The whole surface. `state` and `refresh` come before the identifier that would otherwise take their place. */
 export function routes(daemon: Daemon, metrics: Metrics, { access, webhookSecret }: Doors): readonly Route[] {
   return [
-    { method: 'GET', path: '/', answer: getBoard(daemon) },
-    { method: 'GET', path: '/history', answer: getHistoryPage(daemon) },
-    { method: 'GET', path: '/runs/:id', answer: getRunPage(daemon) },
+    { method: 'GET', path: '/', isPage: true, answer: getBoard(daemon) },
+    { method: 'GET', path: '/history', isPage: true, answer: getHistoryPage(daemon) },
+    { method: 'GET', path: '/runs/:id', isPage: true, answer: getRunPage(daemon) },
     { method: 'GET', path: '/runs/:id/rows', answer: getTranscriptRows(daemon) },
-    { method: 'GET', path: '/issues/:identifier', answer: getIssuePage(daemon) },
-    { method: 'GET', path: '/statistics', answer: getStatisticsPage(daemon) },
+    { method: 'GET', path: '/issues/:identifier', isPage: true, answer: getIssuePage(daemon) },
+    { method: 'GET', path: '/statistics', isPage: true, answer: getStatisticsPage(daemon) },
     { method: 'GET', path: '/assets/dashboard.css', answer: getStyle },
     { method: 'GET', path: '/assets/dashboard.js', answer: getScript },
     { method: 'GET', path: '/login', answer: access.getLogin },

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { aRunning, createFakeDaemon } from '../support/fake-daemon.ts';
+import { aRunning, aSnapshot, createFakeDaemon } from '../support/fake-daemon.ts';
 import { busyAfternoon } from './scene.ts';
 import { change, useBrowser, visit } from './visit.ts';
 
@@ -52,4 +52,23 @@ describe('a service that does not answer', () => {
     change(daemon, { running: [aRunning('ENG-1')] });
     await lost(page).waitFor();
   });
+
+  it('leaves what was shown on a grey page where it answers with a failure', async () => {
+    const daemon = createFakeDaemon({ current: aSnapshot({ running: [aRunning('ENG-1')] }) });
+    for (const [status, contentType, body] of FAILURES) {
+      const { page, origin } = await visit(daemon);
+      await page.route(`${origin}/`, (route) => route.fulfill({ status, contentType, body }));
+      change(daemon, {});
+      await lost(page).waitFor();
+      expect(await lost(page).textContent()).toMatch(/^Update failed at /);
+      expect(await page.getByRole('row', { name: /ENG-1/ }).count()).toBe(1);
+    }
+  });
 });
+
+/** Of the service, and of a proxy before it. */
+const FAILURES = [
+  [500, 'text/html', '<div id="live" data-now="1">This page could not be made.</div>'],
+  [502, 'text/html', '<h1>Bad Gateway</h1>'],
+  [200, 'application/json', '{}'],
+] as const;

@@ -14,13 +14,18 @@ export function noSuchPage(c: Context, daemon: Daemon, snapshot: Snapshot, text:
 
 /** In place of every page while the state of the service cannot be read. */
 export function noStatePage(daemon: Daemon): Html {
+  return failedPage(daemon, 'The state of the service could not be read.');
+}
+
+/** In place of a page that could not be made. It looks again by itself. */
+export function failedPage(daemon: Daemon, text: string): Html {
   const body = html`<header class="masthead" data-key="masthead">
       <div class="bar">
         <p class="brand"><a href="/">${mark()}foray</a></p>
         <p id="stream" class="scripted-only" role="status" data-keep></p>
       </div>
     </header>
-    ${notice('The state of the service could not be read.')}`;
+    ${notice(text)}`;
   return documentOf({ title: 'foray', live: { now: daemon.clock.now() }, body });
 }
 

@@ -46,7 +46,8 @@ function createPage(live: HTMLElement, alsoRefresh: () => Promise<void>): Page {
         const next = page.getElementById('live');
         if (response.status === 401 && !isLeaving) location.reload();
         // A later question was asked meanwhile: its answer counts.
-        if (next === null || mine !== asked) return;
+        if (response.status === 401 || mine !== asked) return;
+        if (next === null || response.status >= 500) return say('lost', 'Update failed');
         ahead = Number(next.dataset.now) - Date.now();
         document.title = page.title;
         morph(live, next);
