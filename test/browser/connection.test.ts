@@ -66,6 +66,18 @@ describe('a service that does not answer', () => {
   });
 });
 
+it('a page whose update failed once is live again with the next one', async () => {
+  const daemon = createFakeDaemon();
+  const { page, origin } = await visit(daemon);
+  await page.route(`${origin}/`, (route) => route.abort('connectionreset'), { times: 1 });
+  change(daemon, {});
+  await lost(page).waitFor();
+  change(daemon, { running: [aRunning('ENG-1')] });
+  await page.getByRole('row', { name: /ENG-1/ }).waitFor();
+  await page.locator('#stream[data-state=live]').waitFor();
+  expect(await page.evaluate('document.documentElement.dataset.lost')).toBeUndefined();
+});
+
 /** Of the service, and of a proxy before it. */
 const FAILURES = [
   [500, 'text/html', '<div id="live" data-now="1">This page could not be made.</div>'],

@@ -8,12 +8,15 @@ const LOOK_AGAIN_MS = 30_000;
 
 /** Shows what changed on the server as soon as it says so, and says whether it is there. Gives a way to look at once. */
 export function followServer(live: HTMLElement, alsoRefresh: () => Promise<void>): () => void {
-  const page = createPage(live, alsoRefresh);
+  const page = createPage(live, async () => {
+    await alsoRefresh();
+    if (stream.isOpen()) say('live', 'Live');
+  });
   const refreshSoon = createRefresher(page.refresh);
+  const stream = followStream(refreshSoon);
   setInterval(page.tick, 1000);
   setInterval(refreshSoon, LOOK_AGAIN_MS);
   page.tick();
-  followStream(refreshSoon);
   return () => void page.refresh();
 }
 
@@ -22,7 +25,7 @@ interface Page {
   refresh(): Promise<void>;
 }
 
-function createPage(live: HTMLElement, alsoRefresh: () => Promise<void>): Page {
+function createPage(live: HTMLElement, onRefreshed: () => Promise<void>): Page {
   /** The server's clock minus ours. */
   let ahead = Number(live.dataset.now) - Date.now();
   let asked = 0;
@@ -51,7 +54,7 @@ function createPage(live: HTMLElement, alsoRefresh: () => Promise<void>): Page {
         ahead = Number(next.dataset.now) - Date.now();
         document.title = page.title;
         morph(live, next);
-        await alsoRefresh();
+        await onRefreshed();
         tick();
       } catch {
         say('lost', 'Connection lost');
@@ -79,11 +82,15 @@ function createRefresher(refresh: () => Promise<void>): () => void {
   return refreshSoon;
 }
 
+interface Stream {
+  isOpen(): boolean;
+}
+
 /**
  * Listens for hints; while there is no stream, looks by itself. A browser has few connections for one host, and a stream
  * takes one: a page that nobody looks at has none.
  */
-function followStream(refreshSoon: () => void): void {
+function followStream(refreshSoon: () => void): Stream {
   let source: EventSource | null = null;
   let polling: ReturnType<typeof setInterval> | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
@@ -112,6 +119,7 @@ function followStream(refreshSoon: () => void): void {
   };
   document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
   if (!document.hidden) open();
+  return { isOpen: () => source?.readyState === EventSource.OPEN };
 }
 
 /** A page whose service does not answer is grey and says since when: what it shows may no longer be so. */
