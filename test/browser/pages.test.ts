@@ -70,6 +70,23 @@ describe('actions', () => {
     expect(daemon.asked).toHaveLength(1);
   });
 
+  it('a message stays its whole time, also where one stood there before it', async () => {
+    const { page } = await visit(createFakeDaemon());
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    const shown = page.locator('#toast.shown');
+    for (const waited of [4_000, 4_000]) {
+      const answer = page.waitForResponse('**/api/v1/refresh');
+      await page.getByRole('button', { name: 'Poll now' }).click();
+      await answer;
+      await expect.poll(() => page.getByRole('button', { name: 'Poll now' }).isEnabled()).toBe(true);
+      await page.clock.runFor(waited);
+      expect(await shown.count()).toBe(1);
+    }
+    await page.clock.runFor(2_000);
+    expect(await shown.count()).toBe(0);
+  });
+
   it('can be used by keyboard alone', async () => {
     const daemon = busyAfternoon();
     const { page } = await visit(daemon);

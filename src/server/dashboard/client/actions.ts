@@ -2,15 +2,16 @@ import { patience } from './patience.ts';
 
 /** Sends what a button asks for without leaving the page, after a question where it ends work. */
 export function sendActions(onDone: () => void): void {
+  const say = createToast();
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || !form.classList.contains('act')) return;
     event.preventDefault();
-    void carryOut(form).then(onDone);
+    void carryOut(form, say).then(onDone);
   });
 }
 
-async function carryOut(form: HTMLFormElement): Promise<void> {
+async function carryOut(form: HTMLFormElement, say: (outcome: Outcome) => void): Promise<void> {
   const button = form.querySelector('button');
   const question = form.dataset.confirm;
   const asksReason = 'reason' in form.dataset;
@@ -98,11 +99,15 @@ function confirmButton(label: string): HTMLButtonElement {
 }
 
 /** Tells what came of it, for a while, to eyes and ears. */
-function say({ good, text }: Outcome): void {
-  const toast = document.getElementById('toast');
-  if (toast === null) return;
-  toast.textContent = text;
-  toast.dataset.tone = good ? 'good' : 'bad';
-  toast.classList.add('shown');
-  setTimeout(() => toast.classList.remove('shown'), SHOWN_MS);
+function createToast(): (outcome: Outcome) => void {
+  let hiding: ReturnType<typeof setTimeout> | undefined;
+  return ({ good, text }) => {
+    const toast = document.getElementById('toast');
+    if (toast === null) return;
+    toast.textContent = text;
+    toast.dataset.tone = good ? 'good' : 'bad';
+    toast.classList.add('shown');
+    clearTimeout(hiding);
+    hiding = setTimeout(() => toast.classList.remove('shown'), SHOWN_MS);
+  };
 }
