@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { aRun, createFakeDaemon, NOON } from '../support/fake-daemon.ts';
 import { busyAfternoon } from './scene.ts';
@@ -161,6 +162,22 @@ describe('a run', () => {
     await page.getByText('line 5000.').waitFor();
     await expect.poll(() => page.evaluate('innerHeight + scrollY >= document.documentElement.scrollHeight - 200')).toBe(true);
     expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ['broken off', (route: Route) => route.abort('connectionreset')],
+    ['answered with a failure', (route: Route) => route.fulfill({ status: 500 })],
+  ] as const)('loads earlier rows after a load that was %s', async (_how, fail) => {
+    const daemon = createFakeDaemon({ runs: [run], runEvents: Array.from({ length: 5000 }, (_, index) => message(index)) });
+    const { page } = await visit(daemon, {}, '/runs/r-5');
+    await page.route(/rows\?before/, fail, { times: 1 });
+    const rows = page.locator('.transcript li');
+    await expect
+      .poll(async () => {
+        await page.locator('#earlier').click({ timeout: 5_000 });
+        return rows.count();
+      })
+      .toBeGreaterThan(150);
   });
 
   it('that has just begun is followed from its first event on', async () => {

@@ -62,7 +62,7 @@ async function loadRows(box: HTMLElement, direction: 'before' | 'after', number:
     cache: 'no-store',
     signal: patience(),
   });
-  if (!response.ok) return null;
+  if (!response.ok) throw new Error(`the rows were answered with ${response.status}`);
   return new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('ol');
 }
 
@@ -83,15 +83,17 @@ function watchEarlier(box: HTMLElement, list: Element): void {
     const [first] = list.children;
     if (busy || first === undefined) return;
     busy = true;
-    const more = await loadRows(box, 'before', Number(first.getAttribute('data-number')));
+    // One that failed is tried again by the next click or scroll.
+    const more = await loadRows(box, 'before', Number(first.getAttribute('data-number'))).catch(() => null);
+    busy = false;
+    if (more === null) return;
     const height = document.documentElement.scrollHeight;
-    list.prepend(...Array.from(more?.children ?? []));
+    list.prepend(...Array.from(more.children));
     // What one reads stays where it is.
     scrollBy(0, document.documentElement.scrollHeight - height);
-    const left = Number(more?.getAttribute('data-earlier') ?? 0);
+    const left = Number(more.getAttribute('data-earlier') ?? 0);
     link.textContent = `${left} earlier rows`;
     if (left === 0) link.parentElement?.remove();
-    busy = false;
   };
   link.addEventListener('click', (event) => {
     event.preventDefault();
