@@ -57,6 +57,15 @@ describe.each(['/runs/r-31', '/issues/SHOP-389', '/issues/SHOP-351', '/statistic
   },
 );
 
+it('a long identifier does not widen the page of its run or its issue', async () => {
+  const name = `LONG-${'X'.repeat(120)}`;
+  const daemon = createFakeDaemon({ runs: [aRun('r-1', { issue: anIssue(name) })] });
+  for (const path of ['/runs/r-1', `/issues/${name}`, '/history']) {
+    const { page } = await visit(daemon, { viewport: { width: 320, height: 700 } }, path);
+    expect(await overflow(page), path).toBeLessThanOrEqual(0);
+  }
+});
+
 it('text of either direction and of any length stays in its place', async () => {
   const odd = `\u05E9\u05DC\u05D5\u05DD ${'word'.repeat(200)}`;
   const daemon = createFakeDaemon({ runs: [aRun('r-1', { issue: anIssue('ENG-1', { title: odd }), error: odd })] });
