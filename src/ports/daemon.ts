@@ -60,6 +60,8 @@ export interface LeadershipView {
   readonly role: 'leader' | 'standby';
   /** Null while nobody leads. */
   readonly leader: LeaderView | null;
+  /** Since when a standby has read nothing of what the leader stores; absent while it does. */
+  readonly unreadSince?: number;
 }
 
 export interface LeaderView {

@@ -17,7 +17,10 @@ import { openStandby } from './standby.ts';
 import { readWorkflowFile, requireGood } from '../workflow.ts';
 
 const logger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
-const clock = createSteadyClock();
+/** Moved on by the tests that wait. */
+let later = 0;
+const steady = createSteadyClock();
+const clock = { ...steady, now: () => steady.now() + later };
 
 /** A leader's notices, and a standby that reads what came of them. */
 async function setUp() {
@@ -123,6 +126,20 @@ it('a standby tells why its leader cannot read the tracker, as long as it cannot
   const healed = await says();
   expect(healed.page).not.toMatch(/The last poll failed|Nothing is dispatched\. /);
   expect(healed.holds).toMatchObject({ tracker_problem: null, preflight_problem: null });
+});
+
+it('a standby that cannot read the database says since when, and not who leads', async () => {
+  const { says, url } = await setUp();
+  onTestFinished(() => void (later = 0));
+  const { page } = await says();
+  expect(page).toMatch(/Standing by\. build-7 \(process 7\) leads since \d{4}-.* UTC/);
+  expect(page).not.toContain('cannot be reached');
+  later = 90_000;
+  const unread = textOf(await (await fetch(url)).text());
+  expect(unread).toMatch(/The database cannot be reached\. It was last read 1m ago ?, and this is what was read then/);
+  expect(unread).toContain('Waiting for the database');
+  expect(unread).not.toMatch(/Standing by|Serving|leads since/);
+  expect((await says()).page).toContain('Standing by');
 });
 
 it('a standby tells until when the polls of its leader wait for the quota', async () => {

@@ -2,6 +2,7 @@ import os from 'node:os';
 import { watchWorkflow } from '../../config/watch.ts';
 import { NOTHING_DURABLE, type Durable } from '../../domain/model/durable.ts';
 import { shownHostOf } from '../../domain/model/host-path.ts';
+import { LEADER_BEAT_MS } from '../../domain/model/lease-times.ts';
 import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import type { Run } from '../../domain/model/run.ts';
 import type { Settings } from '../../domain/model/settings.ts';
@@ -41,6 +42,8 @@ export interface Standby {
 
 /** Runs under way that are shown; more than any fleet has slots. */
 const RUNS_SHOWN = 1_000;
+/** The records are read every second: after so long without, what is shown may be over. */
+const UNREAD_MS = 5 * LEADER_BEAT_MS;
 /** What is answered to those who wait for the leader when this one stands by no longer. */
 const STOPPING = 'this service is stopping: ask another one, or again when it has started';
 const TAKING_OVER = 'this service is just taking over the lead: ask again in a moment';
@@ -63,6 +66,8 @@ interface Shown {
   hosts: readonly HostView[];
   /** What keeps the leader back. */
   troubles: readonly Trouble[];
+  /** When all of this was read. */
+  readAt: number;
 }
 
 export async function openStandby(options: Omit<DaemonOptions, 'term'>, deps: StandbyDeps): Promise<Standby> {
@@ -70,7 +75,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'term'>, deps: St
   const { store, kept } = deps;
   const releasers = createReleasers((fault) => logger.error('closing failed', { error: errorText(fault) }));
   const notices = createNotices((fault) => logger.error('a listener failed', { error: errorText(fault) }));
-  const shown: Shown = { state: null, leader: null, otherFile: null, hosts: [], troubles: [] };
+  const shown: Shown = { state: null, leader: null, otherFile: null, hosts: [], troubles: [], readAt: clock.now() };
   const nothing = (): Snapshot => snapshotOf(stateOf(kept.current(), clock, { runs: [], durable: NOTHING_DURABLE }), clock.now());
   const chronicle = keepChronicle({ store, notices, clock, logger });
   releasers.push(() => chronicle.stop());
@@ -105,6 +110,7 @@ export async function openStandby(options: Omit<DaemonOptions, 'term'>, deps: St
       shown.state = stateOf(kept.current(), clock, { runs, durable });
       shown.hosts = await deps.readHosts();
       shown.troubles = found === null ? [] : await troublesSince(found.since, store);
+      shown.readAt = clock.now();
       const { leader, troubles } = shown;
       changes.compare({ leader, troubles, durable, runs, hosts: shown.hosts, workflow: file.status() });
     },
@@ -175,7 +181,7 @@ function viewOf(shown: Shown, { store, passedOn, kept, over }: ViewDeps, { clock
     snapshot: () => (shown.state === null ? null : troubledBy(shown.troubles, snapshotOf(shown.state, clock.now()))),
     revision: () => shown.state,
     hosts: () => shown.hosts,
-    leader: () => ({ role: 'standby', leader: shown.leader }) as const,
+    leader: () => ({ role: 'standby', leader: shown.leader, ...unreadFor(clock.now() - shown.readAt, shown) }) as const,
     requestRefresh: async () => ({ queued: true, coalesced: await passedOn.refresh() }),
     hint: passedOn.webhook,
     watchedKinds: () => kindsOf(settings()),
@@ -184,6 +190,10 @@ function viewOf(shown: Shown, { store, passedOn, kept, over }: ViewDeps, { clock
       ownedBy(shown.otherFile, request, await askLeader({ request, by, tracker: settings().tracker.identity }, { store, over })),
     checkReadiness: async () => ({ database: await answers(), preflight: true, workflow: true }),
   };
+}
+
+function unreadFor(ms: number, { readAt }: Shown): { unreadSince?: number } {
+  return ms > UNREAD_MS ? { unreadSince: readAt } : {};
 }
 
 /** A pause is of the service that leads, whatever it watches: it says whose that is. */

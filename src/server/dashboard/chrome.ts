@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
-import type { Daemon } from '../../ports/daemon.ts';
+import type { Daemon, LeadershipView } from '../../ports/daemon.ts';
 import { loginOf } from '../access/access.ts';
 import { actionForm } from './actions.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
@@ -30,7 +30,7 @@ export function masthead(c: Context, daemon: Daemon, snapshot: Snapshot, current
       </nav>
     </div>
     <div class="bar second">
-      ${servingState(snapshot)}
+      ${servingState(snapshot, daemon.leader?.())}
       <p class="poll quiet">${pollText(snapshot)}</p>
       <p id="stream" class="scripted-only" role="status" data-keep></p>
       <div class="actions scripted-only controls" data-key="controls">
@@ -55,12 +55,15 @@ function logout(name: string | null): TemplatePart {
   </form>`;
 }
 
-/** Amber while the tracker cannot be read, polls fail or a person paused it: it lives, but nothing new starts. */
-function servingState({ lifecycle, poll, operatorPause, preflightProblem, storeProblem, postponedPoll }: Snapshot): Html {
+/** Amber while the database or the tracker cannot be read, polls fail or a person paused it: it lives, but nothing new starts. */
+function servingState(
+  { lifecycle, poll, operatorPause, preflightProblem, storeProblem, postponedPoll }: Snapshot,
+  leadership: LeadershipView | undefined,
+): Html {
   const [tone, text] =
     lifecycle === 'draining'
       ? ['warn', 'Draining']
-      : storeProblem != null
+      : storeProblem != null || leadership?.unreadSince !== undefined
         ? ['warn', 'Waiting for the database']
         : poll.startFault != null
           ? ['warn', 'Waiting for the tracker']

@@ -7,7 +7,7 @@ import type { LeadershipView, LeaderView, WorkflowStatus } from '../../ports/dae
 import type { StatisticsRow } from '../../ports/store.ts';
 import { countText, durationText, exactText, moneyText, quotaText } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
-import { clock, foldedText } from './parts.ts';
+import { clock, foldedText, moment } from './parts.ts';
 import { dayOf } from './past.ts';
 
 /** The figures one looks at first. Only the counts are read aloud when they change. */
@@ -68,7 +68,7 @@ function shareLeft({ remaining, limit }: Quota): number {
 export function alerts(snapshot: Snapshot, { rejected, warnings }: WorkflowStatus, leadership?: LeadershipView): Html {
   const { preflightProblem, storeProblem = null, lifecycle, generatedAt: now } = snapshot;
   const all: readonly TemplatePart[] = [
-    leadership?.role === 'standby' && alert('warn', 'standby', 'Standing by', leaderText(leadership.leader, now)),
+    leadership?.role === 'standby' && standbyAlert(leadership, now),
     lifecycle === 'draining' && alert('warn', 'draining', 'Stopping', 'Sessions are being ended and nothing new starts.'),
     operatorPauseAlert(snapshot),
     rejected !== null &&
@@ -183,11 +183,23 @@ function notificationAlerts({ notifications, generatedAt: now }: Snapshot): read
   );
 }
 
-function leaderText(leader: LeaderView | null, now: number): Html {
+/** Who leads, or that nobody can tell. */
+function standbyAlert({ leader, unreadSince }: LeadershipView, now: number): Html {
+  if (unreadSince === undefined) return alert('warn', 'standby', 'Standing by', leaderText(leader));
+  return alert(
+    'bad',
+    'unread',
+    'The database cannot be reached',
+    html`It was last read ${clock('ago', unreadSince, now)}, and this is what was read then: what runs and who leads may be over.
+    The log of this service says why.`,
+  );
+}
+
+function leaderText(leader: LeaderView | null): Html {
   if (leader === null) return html`Nobody leads at the moment. This is what the database holds.`;
   const place =
     leader.url === null ? html`<bdi>${leader.host}</bdi>` : html`<a href="${leader.url}"><bdi>${leader.host}</bdi></a>`;
-  return html`${place} (process ${leader.pid}) leads, ${clock('ago', leader.since, now)}. This is what it has stored.`;
+  return html`${place} (process ${leader.pid}) leads since ${moment(leader.since)}. This is what it has stored.`;
 }
 
 /** When the tracker is looked at next; used wherever nothing is to be seen yet. */
