@@ -138,7 +138,7 @@ const MOST_TROUBLES = 200;
 export interface LastPoll {
   readonly at: number;
   readonly candidates: number;
-  /** How many are held, by reason. */
+  /** How many are held that neither run nor wait, by reason. */
   readonly held: HoldCounts;
 }
 

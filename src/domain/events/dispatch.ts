@@ -2,7 +2,7 @@ import { ask } from '../pending-effects.ts';
 import { announce, change, changePoll, type Draft } from '../draft.ts';
 import { findAhead } from '../model/find-ahead.ts';
 import { allHeld, holdMore, noneHeld } from '../model/holds-so-far.ts';
-import type { Hold, HoldReason, HoldVerdict } from '../model/hold.ts';
+import type { Hold, HoldCounts, HoldReason, HoldVerdict } from '../model/hold.ts';
 import { refOf, type Issue } from '../model/issue.ts';
 import { CANDIDATES_PER_SLICE, type DispatchStage, type PollInFlight } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
@@ -150,5 +150,18 @@ function endDispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchStage)
     if (count > TOLD_EACH) announce(draft, 'poll:candidates:held', { reason, candidates: count - TOLD_EACH });
   }
   if (held.length > 0) announce(draft, 'poll:holds:counted', { counts });
-  endPoll(draft, inFlight, { candidates: candidates.length, dispatched, held: counts, fault: null });
+  endPoll(draft, inFlight, { candidates: candidates.length, dispatched, held: withoutClaimed(draft.state, counts), fault: null });
+}
+
+/** Those that we hold have lists of their own, whatever keeps them back. */
+function withoutClaimed({ claims, holds }: State, counts: HoldCounts): HoldCounts {
+  const left: { -readonly [Reason in HoldReason]?: number } = { ...counts };
+  for (const id of claims.keys()) {
+    const reason = holds.get(id)?.reason;
+    const count = reason && left[reason];
+    if (reason === undefined || count === undefined) continue;
+    if (count > 1) left[reason] = count - 1;
+    else delete left[reason];
+  }
+  return left;
 }

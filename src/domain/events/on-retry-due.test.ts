@@ -134,6 +134,13 @@ describe('a waiting issue that is blocked', () => {
     expect(reasonsTold(play)).toEqual([reason]);
   });
 
+  it('is not counted again with those that are held without a place in the queue', () => {
+    const play = failed();
+    readDue(play, { blockedBy: [OPEN_BLOCKER] });
+    play.poll([issueWith({ id: '1', blockedBy: [OPEN_BLOCKER] }), issueWith({ id: '2', blockedBy: [OPEN_BLOCKER] })]);
+    expect(play.told('poll:tick:completed')).toMatchObject([{ facts: { held: { blocked_by: 1 } } }]);
+  });
+
   it('keeps its attempt and its place, and starts when nothing blocks it any more', () => {
     const play = failed();
     const { attempt } = play.state.claims.get('1') ?? {};

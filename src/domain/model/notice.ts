@@ -21,7 +21,7 @@ export interface Notices {
     running: number;
     retrying: number;
     durationMs: number;
-    /** How many candidates are held, by reason. */
+    /** How many candidates without a claim are held, by reason. */
     held?: HoldCounts;
   };
   /** `waitsUntil` is set where the remote asked for a longer wait than that between polls. */

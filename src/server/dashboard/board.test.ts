@@ -132,13 +132,15 @@ describe('the dashboard', () => {
       since: NOON - 1000,
     });
     const { page } = await dashboard({
-      holds: [hold('A-1', 'blocked_by'), hold('A-2', 'no_global_slot'), hold('A-3', 'running')],
+      holds: [hold('A-1', 'blocked_by'), hold('A-2', 'no_global_slot'), hold('A-3', 'running'), hold('A-4', 'no_global_slot')],
+      retrying: [aRetry('A-4')],
     });
     const panel = panelOf(page, 'holds');
     expect(panel).toContain('Not dispatched, and why 2');
     expect(panel).toContain('blocked by 1 no global slot 1');
     expect(panel).toContain('because of no_global_slot');
     expect(panel).not.toContain('A-3');
+    expect(panel).not.toContain('A-4');
   });
 
   it.each([

@@ -41,7 +41,9 @@ export function parkedPanel({ parked, generatedAt: now }: Snapshot, query: Board
 }
 
 export function holdsPanel(snapshot: Snapshot, query: BoardQuery): Html {
-  const holds = snapshot.holds.filter((hold) => !SHOWN_ELSEWHERE.has(hold.reason));
+  // One that is due and held stands in the retry queue.
+  const claimed = new Set([...snapshot.running, ...snapshot.retrying].map(({ issueId }) => issueId));
+  const holds = snapshot.holds.filter(({ reason, issue }) => !SHOWN_ELSEWHERE.has(reason) && !claimed.has(issue.id));
   const sorted = holds.toSorted((a, b) => naturalOrder(a.issue.identifier, b.issue.identifier));
   const rows = selectRows(sorted, query, (row) => ({ ...row.issue, more: [wordsOf(row.reason), row.detail], at: row.since }));
   const columns: readonly Column<Hold>[] = [
