@@ -1,5 +1,6 @@
 import { remedyFor } from '../domain/model/remedies.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
+import { shellWord } from '../domain/model/issue-name.ts';
 import type { Notice, NoticeName, Notices } from '../domain/model/notice.ts';
 import { HOLDS } from '../domain/model/hold.ts';
 import type { NoticeBus } from '../ports/events.ts';
@@ -64,7 +65,12 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
     record(HOLDS[reason].isPassing ? 'debug' : 'info', 'more candidates held for the same reason', { reason, candidates }),
   'issue:claim:released': ({ issue, reason }) => debug('claim released', { ...of(issue), reason }),
   'issue:park:entered': ({ issue, reason, detail }) =>
-    warn('issue parked until a person acts', { ...of(issue), reason, detail, release: `foray unpark ${issue.identifier}` }),
+    warn('issue parked until a person acts', {
+      ...of(issue),
+      reason,
+      detail,
+      release: `foray unpark ${shellWord(issue.identifier)}`,
+    }),
   'issue:park:released': ({ issue, reason }) => info('issue released from park', { ...of(issue), reason }),
   'issue:in-progress:succeeded': ({ issue, state }) =>
     info('in-progress transition succeeded', { ...of(issue), in_progress_state: state }),

@@ -82,6 +82,13 @@ describe('what a person asks of an issue', () => {
     expect(PLACES[place]?.().operator({ kind, identifier: 'T-1' })).toEqual({ outcome, message });
   });
 
+  it('a command that it names can be pasted, whatever the issue is called', () => {
+    const odd = createPlayer();
+    odd.poll([issueWith({ id: '1', identifier: "it's 4" })]);
+    const { message } = odd.operator({ kind: 'stop', identifier: "it's 4" });
+    expect(message).toContain(`"foray unpark 'it'\\''s 4'" lets it run again`);
+  });
+
   it('an issue that was worked on before is known, though it is in no place', () => {
     expect(createPlayer().operator({ kind: 'stop', identifier: 'T-1' }, true)).toMatchObject({ outcome: 'refused' });
   });

@@ -27,3 +27,8 @@ export function byName<Found>(name: string, find: (isMeant: (issue: Names) => bo
   }
   return undefined;
 }
+
+/** The name as one word of a command line, quoted where a shell would otherwise read more than a word. */
+export function shellWord(identifier: string): string {
+  return /^[\w./-]+$/.test(identifier) ? identifier : `'${identifier.replaceAll("'", `'\\''`)}'`;
+}
