@@ -218,6 +218,7 @@ export function aRunning(identifier: string, changes: Partial<RunningView> = {})
     toolTimePercent: null,
     apiTimePercent: null,
     costUsd: null,
+    stoppedBy: null,
     ...changes,
   };
 }

@@ -6,7 +6,7 @@ import type { Durable } from '../../domain/model/durable.ts';
 import type { TrackerSettings } from '../../domain/model/settings.ts';
 import type { State } from '../../domain/model/state.ts';
 import type { Watch } from '../../domain/model/watch.ts';
-import { claimHold } from '../../domain/rules/eligibility.ts';
+import { claimHold, stopText } from '../../domain/rules/eligibility.ts';
 import { isSlotTaken } from '../../domain/rules/slots.ts';
 import type { HoldVerdict } from '../../domain/model/hold.ts';
 import type { Tracker } from '../../ports/tracker.ts';
@@ -77,7 +77,7 @@ function ofCandidate(state: State, { issue, verdict }: SurveyedIssue, { waitOf }
   const claim = state.claims.get(issue.id);
   const { reason, detail } = verdict;
   if (claim?.phase === 'waiting') return ofWaiting(state, { ...claim, issue }, verdict);
-  const wait = claim?.phase === 'running' && reason === 'running' ? waitOf(claim.runId) : null;
+  const wait = claim?.phase === 'running' && reason === 'running' && claim.stoppedBy === null ? waitOf(claim.runId) : null;
   return entry(issue, reason, wait ?? detail, timesOf(state, issue.id, reason));
 }
 
@@ -138,7 +138,7 @@ function ofOther(around: Around, other: Other, at: string | undefined): Explanat
   if ('parkedAt' in other) return entry(issue, 'parked', `${other.reason}: ${other.detail}`, { since: other.parkedAt });
   if (other.phase === 'waiting') return ofWaiting(state, { ...other, issue }, claimHold(around, { ...other, issue }));
   const wait = other.phase === 'running' ? waitOf(other.runId) : null;
-  return entry(issue, PHASES[other.phase], wait ?? `attempt ${other.attempt}`, { since: other.since });
+  return entry(issue, PHASES[other.phase], stopText(other) ?? wait ?? `attempt ${other.attempt}`, { since: other.since });
 }
 
 function ofTerminal(issue: Pick<IssueRef, 'identifier' | 'state'>): Explanation {

@@ -4,6 +4,7 @@ import { costText } from '../../domain/model/cost.ts';
 import type { Durable } from '../../domain/model/durable.ts';
 import { SHOWN_ELSEWHERE, type HoldCounts, type HoldReason, type HoldVerdict } from '../../domain/model/hold.ts';
 import type { IssueRef } from '../../domain/model/issue.ts';
+import { stopText } from '../../domain/rules/eligibility.ts';
 import { dollars, duration, iso, utcMoment, printJson, printLine, printTable, printTitle } from '../output.ts';
 import { onInterrupt, serviceFacts, serviceLine, withReading } from '../reading.ts';
 import { gather, type Report } from './status-report.ts';
@@ -100,7 +101,11 @@ function printRunning({ reading, running }: Report, now: number): void {
       claim.issue.title,
     ]),
   );
-  for (const { claim, waits } of running) if (waits !== null) printLine(`${claim.issue.identifier} ${waits}`);
+  for (const { claim, waits } of running) {
+    const stop = isOver ? null : stopText(claim);
+    if (stop !== null) printLine(`${claim.issue.identifier} is ${stop}`);
+    else if (waits !== null) printLine(`${claim.issue.identifier} ${waits}`);
+  }
 }
 
 /** The retry queue. */

@@ -23,7 +23,7 @@ import { countCost, saveEvents } from './on-run.ts';
 import type { RunStatus, StopReason } from '../model/run.ts';
 import { settingsFor, type Live, type State } from '../model/state.ts';
 import { stopComment } from '../rules/stop-comment.ts';
-import type { Handoff, ParkReason, RunningClaim, Verdict } from '../model/claim.ts';
+import { stopperOf, type Handoff, type ParkReason, type RunningClaim, type Verdict } from '../model/claim.ts';
 import { leaveTurn } from '../reactions/queued-turn.ts';
 import { armWatch } from './watching.ts';
 import { onFailure, wait } from './on-failure.ts';
@@ -66,8 +66,7 @@ function isOver(state: State, { issue }: Live): boolean {
 }
 
 function operatorOf(state: State, live: Live): string | null {
-  const claim = state.claims.get(live.issue.id);
-  return claim?.phase === 'running' ? claim.stoppedBy : null;
+  return stopperOf(state.claims.get(live.issue.id));
 }
 
 function parkedByOperator(state: State, live: Live): Verdict {

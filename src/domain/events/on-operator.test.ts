@@ -15,6 +15,11 @@ const ONE = issueWith({ id: '1' });
 /** The places an issue may be in when somebody asks. */
 const PLACES: Readonly<Record<string, () => Player>> = {
   running,
+  stopping() {
+    const player = running();
+    player.operator({ kind: 'stop', identifier: 'T-1' });
+    return player;
+  },
   waiting() {
     const player = running();
     player.exit('1', { kind: 'error', fault: FAULT });
@@ -58,6 +63,14 @@ const TABLE: readonly [string, IssueRequestKind, OperatorAnswer['outcome'], stri
   ['running', 'stop', 'taken', 'the session of T-1 is being ended and the issue is parked; "foray unpark T-1" lets it run again'],
   ['running', 'retry', 'refused', 'T-1 is running'],
   ['running', 'unpark', 'refused', 'T-1 is not parked'],
+  [
+    'stopping',
+    'stop',
+    'taken',
+    'the session of T-1 is being ended and the issue is parked; "foray unpark T-1" lets it run again',
+  ],
+  ['stopping', 'retry', 'refused', 'the session of T-1 is still being ended (somebody stopped it): ask again when it is over'],
+  ['stopping', 'unpark', 'refused', 'the session of T-1 is still being ended (somebody stopped it): ask again when it is over'],
   ['waiting', 'stop', 'taken', 'T-1 is parked; "foray unpark T-1" lets it run again'],
   ['waiting', 'retry', 'taken', 'T-1 is due now'],
   ['waiting', 'unpark', 'refused', 'T-1 is not parked'],
@@ -114,6 +127,18 @@ describe('stop', () => {
     expect(player.state.claims.size).toBe(0);
     player.poll([ONE]);
     expect(player.asked('start-run')).toEqual([]);
+  });
+
+  it('is shown with who asked until the session is over', () => {
+    const player = running();
+    const stopperShown = () => snapshotOf(player.state, player.now).running.map(({ stoppedBy }) => stoppedBy);
+    expect(stopperShown()).toEqual([null]);
+    player.operator({ kind: 'stop', identifier: 'T-1' });
+    expect(stopperShown()).toEqual(['somebody']);
+    player.poll([ONE]);
+    expect(snapshotOf(player.state, player.now).holds).toMatchObject([
+      { reason: 'running', detail: 'being stopped by somebody' },
+    ]);
   });
 
   it('counts in history as cancelled, with its reason', () => {

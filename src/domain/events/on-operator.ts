@@ -1,4 +1,4 @@
-import type { AgentPause, Claim, Parked, RunningClaim } from '../model/claim.ts';
+import { stopperOf, type AgentPause, type Claim, type Parked, type RunningClaim } from '../model/claim.ts';
 import { announce, answerRequest, putClaim, putOperatorPause, putWatch, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { IssueRef } from '../model/issue.ts';
@@ -90,11 +90,20 @@ function retry(draft: Draft, found: Found, by: string): OperatorAnswer {
     pollAgain(draft, draft.now);
     return taken(`${name} is looked at now${lifted(draft, pause)}${reserve(draft, issue)}`);
   }
-  if (claim.phase !== 'waiting') return refused(`${name} is ${claim.phase === 'running' ? 'running' : 'being handed off'}`);
+  if (claim.phase === 'handing-off') return refused(`${name} is being handed off`);
+  if (claim.phase === 'running') return beingEnded(name, claim) ?? refused(`${name} is running`);
   putClaim(draft, { ...claim, dueAt: Math.min(claim.dueAt, draft.now) });
   // Nothing that keeps sessions back keeps it back.
   if (claim.then.kind === 'handoff') return taken(`the handoff of ${name} is due now; no session is needed for it`);
   return taken(`${name} is due now${lifted(draft, pause)}${reserve(draft, issue)}`);
+}
+
+/** It is parked when its session is over, and can be let go on from then. */
+function beingEnded(name: string, claim: Claim | null): OperatorAnswer | null {
+  const by = stopperOf(claim ?? undefined);
+  return by === null
+    ? null
+    : refused(`the session of ${name} is still being ended (${by} stopped it): ask again when it is over`);
 }
 
 /** Who asks knows better than the limit that was met: a plan was raised, or another account is used. The next one pauses anew. */
@@ -111,9 +120,9 @@ function isPausedCandidate(draft: Draft, { id }: IssueRef): boolean {
 }
 
 /** Releases the issue with its budgets fresh, gives reactions that asked for a person another try, and has all of them look now. */
-function letGo(draft: Draft, { issue, parked, watch }: Found, _by: string): OperatorAnswer {
+function letGo(draft: Draft, { issue, claim, parked, watch }: Found, _by: string): OperatorAnswer {
   const name = issue.identifier;
-  if (parked === null && !isAsking(watch)) return refused(`${name} is not parked`);
+  if (parked === null && !isAsking(watch)) return beingEnded(name, claim) ?? refused(`${name} is not parked`);
   if (parked !== null) unpark(draft, parked, 'released by an operator');
   if (watch !== null) {
     const again = isAsking(watch) ? giveBudgetsBack(watch, draft.now) : watch;

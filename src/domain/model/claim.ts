@@ -15,6 +15,11 @@ export function holdsSlot(claim: Claim | undefined): boolean {
   return claim !== undefined && claim.phase !== 'waiting';
 }
 
+/** Who asked for the end of a session that is not over yet. */
+export function stopperOf(claim: Claim | undefined): string | null {
+  return claim?.phase === 'running' ? claim.stoppedBy : null;
+}
+
 /** When the first of those that wait falls due; Infinity when none waits. */
 export function earliestDue(claims: Iterable<Claim>): number {
   let earliest = Infinity;

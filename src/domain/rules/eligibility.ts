@@ -1,5 +1,5 @@
 import { budgetSpent } from './budget.ts';
-import type { Claim, WaitingClaim } from '../model/claim.ts';
+import { stopperOf, type Claim, type WaitingClaim } from '../model/claim.ts';
 import { stateIn, type Blocker, type IssueRef } from '../model/issue.ts';
 import type { OperatorPause } from '../model/operator.ts';
 import type { HoldReason, HoldVerdict } from '../model/hold.ts';
@@ -73,7 +73,13 @@ export function serviceHold({ lifecycle, operatorPause, preflightProblem, pauses
 /** Why an issue that we hold is not started now. */
 export function claimHold(moment: Moment, claim: Claim): HoldVerdict {
   const held = claim.phase === 'waiting' ? waitingHold(moment, claim) : null;
-  return held ?? hold(CLAIM_HOLDS[claim.phase], `claimed, attempt ${claim.attempt}`);
+  return held ?? hold(CLAIM_HOLDS[claim.phase], stopText(claim) ?? `claimed, attempt ${claim.attempt}`);
+}
+
+/** Of a session that somebody stopped and that is not over yet. */
+export function stopText(claim: Claim): string | null {
+  const by = stopperOf(claim);
+  return by === null ? null : `being stopped by ${by}`;
 }
 
 /** What keeps a waiting run back besides its time; null where only that does. A handoff that is due is tried all the same. */

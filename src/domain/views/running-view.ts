@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../model/agent-event.ts';
-import type { HandoffClaim } from '../model/claim.ts';
+import { stopperOf, type HandoffClaim } from '../model/claim.ts';
 import { NO_SESSION, type Live, type State } from '../model/state.ts';
 
 /** A running session as it is shown. */
@@ -31,22 +31,44 @@ export interface RunningView {
   readonly toolTimePercent: number | null;
   readonly apiTimePercent: number | null;
   readonly costUsd: number | null;
+  /** Who asked for its end, which is not over yet. */
+  readonly stoppedBy: string | null;
+}
+
+/** Sessions under way and issues that are being handed off, the longest first. */
+export function runningViews(state: State, now: number): readonly RunningView[] {
+  return [
+    ...[...state.live.values()].map((live) => runningView(live, now, stopperOf(state.claims.get(live.issue.id)))),
+    ...handingOff(state).map((departed) => runningView(departed, now)),
+  ].sort((a, b) => a.startedAt - b.startedAt);
 }
 
 /** Shares of time are of the time since the session began. The same view again as long as it would say the same: what is made of it can be kept. */
-export function runningView(live: Live, now: number): RunningView {
+export function runningView(live: Live, now: number, stoppedBy: string | null = null): RunningView {
   const elapsed = now - live.startedAt;
   const [toolTimePercent, apiTimePercent] = [percent(live.toolMs, elapsed), percent(live.apiMs, elapsed)];
   const kept = VIEWS.get(live);
-  if (kept !== undefined && kept.toolTimePercent === toolTimePercent && kept.apiTimePercent === apiTimePercent) return kept;
-  const view = { ...sessionView(live), toolTimePercent, apiTimePercent };
+  const told = { toolTimePercent, apiTimePercent, stoppedBy };
+  if (kept !== undefined && isSaid(kept, told)) return kept;
+  const view = { ...sessionView(live), ...told };
   VIEWS.set(live, view);
   return view;
 }
 
 const VIEWS = new WeakMap<Live, RunningView>();
 
-function sessionView(live: Live): Omit<RunningView, 'toolTimePercent' | 'apiTimePercent'> {
+/** What a view tells besides the session. */
+type Told = Pick<RunningView, 'toolTimePercent' | 'apiTimePercent' | 'stoppedBy'>;
+
+function isSaid(kept: Told, told: Told): boolean {
+  return (
+    kept.toolTimePercent === told.toolTimePercent &&
+    kept.apiTimePercent === told.apiTimePercent &&
+    kept.stoppedBy === told.stoppedBy
+  );
+}
+
+function sessionView(live: Live): Omit<RunningView, keyof Told> {
   return {
     issueId: live.issue.id,
     issueIdentifier: live.issue.identifier,
@@ -80,7 +102,7 @@ function percent(partMs: number | null, wholeMs: number): number | null {
 }
 
 /** Until the tracker has taken the handoff the issue still counts as running. */
-export function handingOff(state: State): readonly Live[] {
+function handingOff(state: State): readonly Live[] {
   return [...state.claims.values()].flatMap((claim) => {
     if (claim.phase !== 'handing-off') return [];
     return [state.departed.get(claim.issue.id) ?? afterRestart(claim)];

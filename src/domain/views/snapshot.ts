@@ -12,7 +12,7 @@ import type { State, Totals } from '../model/state.ts';
 import type { ReactionProgress } from '../model/watch.ts';
 import { presentOf } from './present-hold.ts';
 import type { StartFault } from './start-fault.ts';
-import { type RunningView, runningView, handingOff } from './running-view.ts';
+import { type RunningView, runningViews } from './running-view.ts';
 import { type WatchView, watchView } from './watch-view.ts';
 
 /** The one read model: JSON API, dashboard, metrics and agent tools all show this. */
@@ -135,9 +135,7 @@ export function snapshotOf(state: State, now: number, { storeProblem, startFault
     lifecycle: state.lifecycle === 'draining' ? 'draining' : 'serving',
     trackerName: state.settings.tracker.name,
     agentKind: state.settings.agent.kind,
-    running: [...live.map((entry) => runningView(entry, now)), ...handingOff(state).map((entry) => runningView(entry, now))].sort(
-      (a, b) => a.startedAt - b.startedAt,
-    ),
+    running: runningViews(state, now),
     retrying: waiting(state).map(retryView),
     get retryHolds() {
       return retryHoldsOf(state, now);

@@ -124,6 +124,11 @@ describe('the dashboard', () => {
     }
   });
 
+  it('shows who stops a session, until it is over', async () => {
+    const { page } = await dashboard({ running: [aRunning('ENG-1', { stoppedBy: 'Ada' })] });
+    expect(panelOf(page, 'running')).toContain('being stopped by Ada');
+  });
+
   it('shows why candidates are held, by reason, leaving out what other panels show', async () => {
     const hold = (identifier: string, reason: 'blocked_by' | 'no_global_slot' | 'running') => ({
       issue: anIssue(identifier),

@@ -7,6 +7,7 @@ import type { IssueRequestKind } from '../../domain/model/operator.ts';
 import { remedyForRun } from '../../domain/model/remedies.ts';
 import type { HoldReason, HoldVerdict } from '../../domain/model/hold.ts';
 import type { JournalEntry } from '../../domain/views/chronicle.ts';
+import type { RunningView } from '../../domain/views/running-view.ts';
 import type { RetryView, Snapshot } from '../../domain/views/snapshot.ts';
 import type { Daemon } from '../../ports/daemon.ts';
 import { readSnapshot } from '../snapshot.ts';
@@ -108,13 +109,7 @@ function mendText(error: string): TemplatePart {
 /** Why it is where it is, and what would change that. */
 function explain({ place, running, retry, parked, hold, watch }: IssueRecord, snapshot: Snapshot): Explanation {
   const { generatedAt: now } = snapshot;
-  if (place === 'running' && running !== null) {
-    return {
-      reason: html`A session has run for ${clock('since', running.startedAt, now)}, turn ${running.turnCount}. Last event:
-      ${wordsOf(running.lastEvent)}, ${clock('ago', running.lastEventAt, now)}.`,
-      change: 'It ends by itself, by its budget, by a new state of the issue, or when somebody stops it.',
-    };
-  }
+  if (place === 'running' && running !== null) return ofRunning(running, now);
   if (place === 'waiting' && retry !== null) return ofRetry(retry, snapshot);
   if (place === 'parked' && parked !== null) {
     return {
@@ -141,6 +136,19 @@ function explain({ place, running, retry, parked, hold, watch }: IssueRecord, sn
       change: 'An active state in the tracker starts it anew.',
     };
   return { reason: 'Nothing is being done for it.', change: 'An active state in the tracker starts it.' };
+}
+
+function ofRunning({ startedAt, turnCount, lastEvent, lastEventAt, stoppedBy }: RunningView, now: number): Explanation {
+  if (stoppedBy !== null)
+    return {
+      reason: html`Its session is being stopped by <bdi>${stoppedBy}</bdi> and has not ended yet.`,
+      change: 'It is parked when its session has ended; then somebody may release it.',
+    };
+  return {
+    reason: html`A session has run for ${clock('since', startedAt, now)}, turn ${turnCount}. Last event: ${wordsOf(lastEvent)},
+    ${clock('ago', lastEventAt, now)}.`,
+    change: 'It ends by itself, by its budget, by a new state of the issue, or when somebody stops it.',
+  };
 }
 
 function ofRetry(retry: RetryView, { retryHolds, generatedAt: now }: Snapshot): Explanation {
@@ -186,11 +194,6 @@ function mergeRequestOf({ watch }: IssueRecord, { generatedAt: now }: Snapshot):
   );
 }
 
-/** Whether there are more runs than the page shows. */
-function isCut({ nextCursor }: IssueRecord): boolean {
-  return nextCursor !== null;
-}
-
 interface TimelineEntry {
   readonly at: number;
   readonly key: string;
@@ -223,7 +226,8 @@ function timelinePanel(record: IssueRecord, snapshot: Snapshot, journal: readonl
               </li>`,
           )}
         </ol>`,
-    isCut(record) &&
+    // There are more runs than the page shows.
+    record.nextCursor !== null &&
       html`<p class="more"><a href="/history?identifier=${encodeURIComponent(issue.identifier)}">All its runs</a></p>`,
   ]);
 }

@@ -117,7 +117,7 @@ describe('a large house', () => {
         running: many(100, (name) => aRunning(name)),
         retrying: many(500, (name) => aRetry(name)),
         holds: many(5000, (name) => ({
-          issue: anIssue(name),
+          issue: anIssue(`HELD-${name}`),
           reason: 'no_global_slot' as const,
           detail: 'all taken',
           since: NOON,

@@ -86,7 +86,8 @@ function named(row: RunningView | RetryView) {
 }
 
 function lastEvent(row: RunningView, now: number): Html {
-  return html`<a class="event" href="${runHref(row.runId)}" title="what it does now">${wordsOf(row.lastEvent)}</a>
+  return html`${row.stoppedBy !== null && chip('warn', `being stopped by ${row.stoppedBy}`)}
+    <a class="event" href="${runHref(row.runId)}" title="what it does now">${wordsOf(row.lastEvent)}</a>
     <span class="quiet">${clock('ago', row.lastEventAt, now)}</span>
     ${row.lastMessage !== '' && html`<span class="sub message" title="${row.lastMessage}"><bdi>${row.lastMessage}</bdi></span>`}`;
 }
