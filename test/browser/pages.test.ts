@@ -71,6 +71,27 @@ describe('actions', () => {
     expect(daemon.asked).toHaveLength(1);
   });
 
+  it('leave who used the keyboard at the button, or at the head of the list where it is gone', async () => {
+    const daemon = busyAfternoon();
+    const { page } = await visit(daemon);
+    const focused = () => page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.id");
+    await page.getByRole('button', { name: 'Poll now' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Requested.').waitFor();
+    await expect.poll(focused).toBe('poll-now');
+    daemon.onAsked = () => change(daemon, { running: [] });
+    await page.getByRole('button', { name: 'Stop SHOP-412' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing runs.').waitFor();
+    await expect.poll(focused).toBe('running-title');
+    // What is looked up later leaves it there.
+    change(daemon, { retrying: [] });
+    await page.getByText('No issue waits for another try.').waitFor();
+    expect(await focused()).toBe('running-title');
+  });
+
   it('a message stays its whole time, also where one stood there before it', async () => {
     const { page } = await visit(createFakeDaemon());
     await page.clock.install();

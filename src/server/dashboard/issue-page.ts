@@ -66,7 +66,7 @@ const PLACE_ACTIONS: Readonly<Record<IssueStatus, readonly IssueRequestKind[]>> 
 function heading({ issue, place, state }: IssueRecord): Html {
   const name = shownIdentifier(issue);
   return html`<div class="heading" data-key="heading">
-    <h1>
+    <h1 tabindex="-1">
       <bdi>${name}</bdi> <span class="title"><bdi>${shownTitle(issue.title)}</bdi></span>
     </h1>
     <p>

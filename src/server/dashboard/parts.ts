@@ -83,7 +83,7 @@ interface PanelOptions {
 export function panel({ id, title, count, wide, aside }: PanelOptions, body: TemplatePart): Html {
   return html`<section class="panel${wide ? ' wide' : ''}" aria-labelledby="${id}-title" data-key="panel-${id}" id="${id}">
     <header>
-      <h2 id="${id}-title">${title}${count !== undefined && html` <span class="count">${count}</span>`}</h2>
+      <h2 id="${id}-title" tabindex="-1">${title}${count !== undefined && html` <span class="count">${count}</span>`}</h2>
       ${aside && html`<p class="aside">${aside}</p>`}
     </header>
     ${body}

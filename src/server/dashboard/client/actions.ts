@@ -1,4 +1,5 @@
 import { patience } from './patience.ts';
+import { keepPlace } from './place.ts';
 
 /** Sends what a button asks for without leaving the page, after a question where it ends work. */
 export function sendActions(onDone: () => void): void {
@@ -18,9 +19,11 @@ async function carryOut(form: HTMLFormElement, say: (outcome: Outcome) => void):
   const reason =
     question === undefined && !asksReason ? '' : await ask(question ?? PAUSE_QUESTION, asksReason, button?.textContent ?? '');
   if (reason === null || button === null) return;
+  const backToPlace = keepPlace(button);
   button.disabled = true;
   say(await send(form.action, asksReason ? JSON.stringify({ reason }) : null));
   button.disabled = false;
+  backToPlace();
 }
 
 /** How long the outcome stays on the page. */

@@ -1,6 +1,7 @@
 import { tellTime } from './clocks.ts';
 import { morph } from './morph.ts';
 import { patience } from './patience.ts';
+import { keepPlace } from './place.ts';
 
 const REFRESH_EVERY_MS = 1000;
 const RECONNECT_MS = 5000;
@@ -53,7 +54,9 @@ function createPage(live: HTMLElement, onRefreshed: () => Promise<void>): Page {
         if (next === null || response.status >= 500) return say('lost', 'Update failed');
         ahead = Number(next.dataset.now) - Date.now();
         document.title = page.title;
+        const backToPlace = keepPlace();
         morph(live, next);
+        backToPlace();
         await onRefreshed();
         tick();
       } catch {
