@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aRetry, aRun, aRunning, aSnapshot, createFakeDaemon, type FakeDaemon } from '../../test/support/fake-daemon.ts';
+import { RecordsError } from '../domain/model/errors.ts';
 import { createAccess } from './access/access.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createApp, routes } from './routes.ts';
@@ -221,6 +222,35 @@ describe('a handler that throws', () => {
       message: 'http request failed',
       attributes: { method: 'GET', path: '/api/v2/runs', error: 'disk on fire' },
     });
+  });
+
+  it('is 503 where the database is away, and names it', async () => {
+    class Away extends RecordsError {
+      readonly isAway = true;
+    }
+    const { app, daemon } = setUp();
+    const away = () => Promise.reject(new Away('database postgres://db.internal: cannot be reached'));
+    Object.assign(daemon.history, { listRuns: away });
+    daemon.ask = away;
+    for (const [method, path] of [
+      ['GET', '/api/v2/runs'],
+      ['POST', '/api/v2/pause'],
+      ['POST', '/api/v2/issues/X-1/stop'],
+    ] as const) {
+      const response = await app.request(path, { method });
+      expect(response.status, path).toBe(503);
+      const body = await response.text();
+      expect(JSON.parse(body)).toEqual({
+        error: {
+          code: 'database_unavailable',
+          message: 'The database cannot be reached at the moment. Ask again when it answers; the log of the service says why.',
+        },
+      });
+      expect(body).not.toContain('db.internal');
+    }
+    const page = await app.request('/history');
+    expect(page.status).toBe(503);
+    expect(await page.text()).toContain('The database cannot be reached at the moment.');
   });
 
   it.each(['/history', '/runs/r-1', '/issues/X-1', '/statistics'])('%s says so in a page that looks again', async (path) => {

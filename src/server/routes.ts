@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { compress } from 'hono/compress';
+import { RecordsError } from '../domain/model/errors.ts';
 import { ISSUE_REQUEST_KINDS } from '../domain/model/operator.ts';
 import { errorText } from '../lib/error-text.ts';
 import type { Daemon } from '../ports/daemon.ts';
@@ -79,7 +80,9 @@ export function createApp(daemon: Daemon, metrics: Metrics, options: AppOptions 
   app.notFound((c) => fail(c, 'not_found', `There is nothing at ${c.req.path}.`));
   app.onError((error, c) => {
     tellFailure(daemon, c, error);
-    return fail(c, 'internal_error', `The request failed. ${LOG_TELLS}`);
+    return isAway(error)
+      ? fail(c, 'database_unavailable', DATABASE_AWAY)
+      : fail(c, 'internal_error', `The request failed. ${LOG_TELLS}`);
   });
   return app;
 }
@@ -90,12 +93,18 @@ function orFailedPage(daemon: Daemon, answer: Route['answer']): Route['answer'] 
       return await answer(c);
     } catch (error) {
       tellFailure(daemon, c, error);
+      if (isAway(error)) return c.html(failedPage(daemon, DATABASE_AWAY), ERROR_STATUS.database_unavailable);
       return c.html(failedPage(daemon, `This page could not be made. ${LOG_TELLS}`), ERROR_STATUS.internal_error);
     }
   };
 }
 
 const LOG_TELLS = 'The log of the service says why.';
+const DATABASE_AWAY = 'The database cannot be reached at the moment. Ask again when it answers; the log of the service says why.';
+
+function isAway(error: unknown): boolean {
+  return error instanceof RecordsError && error.isAway;
+}
 
 function tellFailure({ logger }: Daemon, { req }: Context, error: unknown): void {
   logger.error('http request failed', { method: req.method, path: req.path, error: errorText(error) });

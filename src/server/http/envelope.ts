@@ -19,6 +19,7 @@ export const ERROR_STATUS = {
   internal_error: 500,
   too_many_streams: 503,
   snapshot_unavailable: 503,
+  database_unavailable: 503,
 } as const satisfies Record<string, ContentfulStatusCode>;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

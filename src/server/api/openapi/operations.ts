@@ -29,7 +29,7 @@ const readiness = record({
   'poll_postponed?': record({ reason: TEXT, until: TIME }),
 });
 const refreshed = record({ queued: FLAG, coalesced: FLAG, requested_at: TIME, operations: listOf(oneOf('poll', 'reconcile')) });
-const requestErrors = ['issue_not_found', 'not_possible_now', 'forbidden_origin'] as const;
+const requestErrors = ['issue_not_found', 'not_possible_now', 'forbidden_origin', 'database_unavailable'] as const;
 
 function issueRequest(kind: string, summary: string): Operation {
   return {
@@ -121,21 +121,21 @@ export const OPERATIONS: readonly Operation[] = [
       cursor: 'the next_cursor of an earlier answer',
     },
     answers: { 200: record({ runs: listOf(ref('Run')), next_cursor: orNull(TEXT) }) },
-    errors: ['bad_request'],
+    errors: ['bad_request', 'database_unavailable'],
   },
   {
     method: 'get',
     path: '/api/v2/runs/{id}',
     summary: 'One run with its events',
     answers: { 200: record({ run: ref('Run'), events: listOf(ref('RunEvent')) }) },
-    errors: ['run_not_found'],
+    errors: ['run_not_found', 'database_unavailable'],
   },
   {
     method: 'get',
     path: '/api/v2/issues/{identifier}',
     summary: 'All that is known of one issue',
     answers: { 200: ref('Issue') },
-    errors: ['issue_not_found', 'snapshot_unavailable'],
+    errors: ['issue_not_found', 'snapshot_unavailable', 'database_unavailable'],
   },
   issueRequest('stop', 'End the session and park the issue'),
   issueRequest('retry', 'Make a waiting or parked issue due now'),
@@ -146,14 +146,14 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'Dispatch nothing new until resumed',
     body: openRecord({ 'reason?': TEXT }),
     answers: { 202: ref('Requested') },
-    errors: ['bad_request', 'forbidden_origin', 'not_possible_now', 'body_too_large'],
+    errors: ['bad_request', 'forbidden_origin', 'not_possible_now', 'body_too_large', 'database_unavailable'],
   },
   {
     method: 'post',
     path: '/api/v2/resume',
     summary: 'Dispatch again',
     answers: { 202: ref('Requested') },
-    errors: ['forbidden_origin', 'not_possible_now'],
+    errors: ['forbidden_origin', 'not_possible_now', 'database_unavailable'],
   },
   {
     method: 'get',
@@ -232,7 +232,7 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'Runs added up',
     query: { by: 'day, agent, state or issue; day unless given', days: 'how far back; 7 unless given' },
     answers: { 200: record({ by: TEXT, since: TIME, rows: listOf(ref('Statistics')) }) },
-    errors: ['bad_request'],
+    errors: ['bad_request', 'database_unavailable'],
   },
   {
     method: 'get',
