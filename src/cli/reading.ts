@@ -1,4 +1,5 @@
 import { databaseOf, withRecords, type DatabaseSettings, type Records } from '../app/commands/read-records.ts';
+import { isStop, troublesSince } from '../app/pages/chronicle.ts';
 import { createKnownSecrets } from '../app/secrets.ts';
 import type { SurveyDeps } from '../app/commands/survey.ts';
 import { readWorkflowFile, type GoodWorkflow } from '../app/workflow.ts';
@@ -57,17 +58,23 @@ export function onInterrupt(): AbortSignal {
 }
 
 /** Says on standard error whose words these are: a running service's, or those of the database alone. */
-export function tellService(records: Records | null): void {
-  process.stderr.write(`${serviceLine(records)}\n`);
+export function tellService(records: Records | null, isStopping: boolean): void {
+  process.stderr.write(`${serviceLine(records, isStopping)}\n`);
+}
+
+/** Whether the service at work on these records is on its way out, by its own word. */
+export async function isServiceStopping(records: Records | null): Promise<boolean> {
+  const daemon = records?.daemon ?? null;
+  return records !== null && daemon !== null && (await troublesSince(daemon.startedAt, records)).some(isStop);
 }
 
 /** The same for a command that looks at the board itself. */
 export function tellServiceOf(database: DatabaseSettings, workflow: LoadedWorkflow): Promise<void> {
-  return withRecords(database, workflow, tellService);
+  return withRecords(database, workflow, async (records) => tellService(records, await isServiceStopping(records)));
 }
 
 /** Whether a service is at work on these records, for people. */
-export function serviceLine(records: Records | null, isStopping = false): string {
+export function serviceLine(records: Records | null, isStopping: boolean): string {
   if (records === null) return 'service: never started with this workflow file';
   const { daemon, otherFile } = records;
   if (daemon === null) return 'service: not running; this is what the database holds';

@@ -39,6 +39,26 @@ it.each([
   );
 });
 
+it('explain says of a service that is stopping that it is, and that nothing starts for that', async () => {
+  const hooks = `before_run: |\n  trap '' TERM INT HUP\n  echo $$ > ${ground.path('hook.pid')}\n  sleep 600`;
+  const agent = 'kind: mock\nstop_grace_ms: 60000\nmax_concurrent_agents: 1';
+  await ground.write('WORKFLOW.md', fileWorkflow({ hooks, agent }));
+  await ground.writeIssues(['1', '2'].map((id) => ({ id, identifier: `A-${id}`, title: 'First', state: 'todo' })));
+  const daemon = await ground.start();
+  await eventually(() => existsSync(ground.path('hook.pid')), Boolean, 'the hook');
+  daemon.signal('SIGTERM');
+  await daemon.record('draining');
+  const { stdout } = await eventually(
+    () => ground.run(['explain', 'A-2']),
+    ({ stderr }) => /^service: stopping \(pid \d+/m.test(stderr),
+    'the head line of explain',
+  );
+  expect(stdout).toMatch(/^A-2 \(todo\): draining\n {2}why: +the service is stopping/);
+  expect(stdout).toContain('remedy: start the service again');
+  daemon.signal('SIGTERM');
+  await daemon.exited;
+});
+
 it('an interrupt during start-up ends it', async () => {
   const { createServer } = await import('node:net');
   const silent = createServer(() => {});

@@ -10,7 +10,7 @@ import { claimHold, stopText } from '../../domain/rules/eligibility.ts';
 import { isSlotTaken } from '../../domain/rules/slots.ts';
 import type { HoldVerdict } from '../../domain/model/hold.ts';
 import type { Tracker } from '../../ports/tracker.ts';
-import type { Trouble } from '../pages/chronicle.ts';
+import { isStop, type Trouble } from '../pages/chronicle.ts';
 import { entry, type Explanation, type Reason, type Times } from './explanation.ts';
 import { recordedState, type RecordedAround } from './recorded-state.ts';
 import { statesNow, surveyBoard, type Survey, type SurveyDeps, type SurveyedIssue } from './survey.ts';
@@ -32,7 +32,7 @@ export async function explainBoard(
   signal: AbortSignal,
 ): Promise<readonly Explanation[]> {
   const isAskedAbout = (issue: IssueRef): boolean => identifier !== null && isNamed(issue, identifier);
-  const told = troubles === null ? {} : { preflightProblem: troubles.find(({ what }) => what === 'preflight')?.text ?? null };
+  const told = troubles === null ? {} : toldBy(troubles);
   const { candidates, state, tracker, waitOf } = await surveyBoard(workflow, deps, signal, { isAskedAbout, ...told });
   const held = othersIn(state.watches.values(), state.parked.values(), state.claims.values());
   for (const { issue } of candidates) held.delete(issue.id);
@@ -45,6 +45,12 @@ export async function explainBoard(
   ];
   const found = namedIn(known, identifier);
   return identifier === null || found.length > 0 ? found : [await explainUnknown(state, tracker, identifier, signal)];
+}
+
+/** What the service says of itself that is judged with each issue. */
+function toldBy(troubles: readonly Trouble[]) {
+  const preflightProblem = troubles.find(({ what }) => what === 'preflight')?.text ?? null;
+  return { preflightProblem, isStopping: troubles.some(isStop) };
 }
 
 export type RecordsAround = RecordedAround & Pick<Around, 'waitOf'>;

@@ -65,7 +65,9 @@ export async function surveyBoard(
   const preflightProblem =
     (fleet && runOn && fleetProblem(fleet.workers, runOn, deps.version)) ??
     (told.preflightProblem === undefined ? await findProblem(adapters) : told.preflightProblem);
-  const state = { ...(await stateOf(adapters.workflow, deps.clock.now())), preflightProblem };
+  const recorded = await stateOf(adapters.workflow, deps.clock.now());
+  const lifecycle = told.isStopping === true ? 'draining' : recorded.lifecycle;
+  const state: State = { ...recorded, preflightProblem, lifecycle };
   const draft = openDraft(state, deps.clock.now());
   const surveyed: SurveyedIssue[] = [];
   let reads = 0;
@@ -87,6 +89,8 @@ interface SurveyQuestion {
   readonly isAskedAbout?: (issue: IssueRef) => boolean;
   /** What keeps sessions from starting by the word of the service at work, whose machine and environment they have. */
   readonly preflightProblem?: string | null;
+  /** Whether that service is stopping: it starts nothing more. */
+  readonly isStopping?: boolean;
 }
 
 /** What would keep sessions from starting here. */

@@ -118,6 +118,11 @@ export interface Trouble {
   readonly isSilence: boolean;
 }
 
+/** Whether it is on its way out. */
+export function isStop({ what }: Trouble): boolean {
+  return what === 'stopping';
+}
+
 /** What keeps a service back that has been at work since then. */
 export async function troublesSince(since: number, store: Pick<Store, 'listNotes'>): Promise<readonly Trouble[]> {
   const latest = new Map<TroubleKind, Trouble>();

@@ -1,4 +1,4 @@
-import { troublesSince, type Trouble } from '../../app/pages/chronicle.ts';
+import { isStop, troublesSince, type Trouble } from '../../app/pages/chronicle.ts';
 import { explainBoard, explainRecords } from '../../app/commands/explain.ts';
 import { isWell, keptBack, unserved, unwatched, type Explanation } from '../../app/commands/explanation.ts';
 import { databaseOf, withRecords, type Records } from '../../app/commands/read-records.ts';
@@ -8,7 +8,7 @@ import type { LoadedWorkflow } from '../../config/workflow.ts';
 import { TrackerError } from '../../domain/model/errors.ts';
 import { utcMoment, printJson, printLine, printTable } from '../output.ts';
 import { faultLine, tellFaults, tellNote } from '../problems.ts';
-import { onInterrupt, othersLine, surveyDeps, tellService } from '../reading.ts';
+import { isServiceStopping, onInterrupt, othersLine, surveyDeps, tellService } from '../reading.ts';
 import { readServed } from '../served-file.ts';
 
 export interface ExplainSettings {
@@ -33,7 +33,7 @@ export async function showExplanations(settings: ExplainSettings): Promise<numbe
     const service = await serviceOf(workflow);
     const { identifier, asJson } = settings;
     const found = await explainBoard(workflow, deps, { identifier, ...service }, interrupted);
-    if (!asJson) tellService(service.records);
+    if (!asJson) tellService(service.records, service.troubles?.some(isStop) ?? false);
     return show(deps.secrets.maskDeep(found.map(servedBy(service))), settings, noneText(workflow.settings));
   } catch (error) {
     if (interrupted.aborted || !(error instanceof TrackerError)) throw error;
@@ -78,7 +78,7 @@ async function knownToService(
     const around = { settings: loaded.settings, now: Date.now(), endingElsewhere: await records.endingElsewhere(), waitOf };
     const found = explainRecords(await records.load(), around, identifier);
     if (identifier !== null && found.length === 0) return null;
-    if (!asJson) tellService(records);
+    if (!asJson) tellService(records, await isServiceStopping(records));
     tellNote('the tracker was not read; this is what the database holds', whyUnread, asJson);
     return found;
   });

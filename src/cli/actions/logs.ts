@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Run, RunEvent } from '../../domain/model/run.ts';
 import type { Records } from '../../app/commands/read-records.ts';
 import { duration, iso, utcMoment, printJson, printJsonLine, printLine, printTitle } from '../output.ts';
-import { onInterrupt, tellService, withReading } from '../reading.ts';
+import { isServiceStopping, onInterrupt, tellService, withReading } from '../reading.ts';
 
 export interface LogSettings {
   readonly workflowPath: string;
@@ -52,7 +52,7 @@ async function readRecorded(
   first: boolean,
 ): Promise<readonly RecordedRun[] | null> {
   return withReading({ workflowPath, asJson, isFirst: first }, async ({ records }) => {
-    if (first && !asJson) tellService(records);
+    if (first && !asJson) tellService(records, await isServiceStopping(records));
     if (records === null) return [];
     const runs = await runsOf(records, identifier);
     const untold = runs.toReversed().filter(({ id }) => seen.get(id) !== DONE);

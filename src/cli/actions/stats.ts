@@ -2,7 +2,7 @@ import { addCosts, costText, NO_COST } from '../../domain/model/cost.ts';
 import { RUN_STATUSES } from '../../domain/model/run.ts';
 import type { StatisticsBy, StatisticsRow } from '../../ports/store.ts';
 import { dollars, duration, iso, printJson, printLine, printTable } from '../output.ts';
-import { tellService, withReading } from '../reading.ts';
+import { isServiceStopping, tellService, withReading } from '../reading.ts';
 
 export interface StatsSettings {
   readonly workflowPath: string;
@@ -14,7 +14,7 @@ export interface StatsSettings {
 /** The runs that started since then, added up: the numbers of the page of statistics. */
 export async function showStats({ workflowPath, since, by, asJson }: StatsSettings): Promise<number> {
   const rows = await withReading({ workflowPath, asJson }, async ({ records }) => {
-    if (!asJson) tellService(records);
+    if (!asJson) tellService(records, await isServiceStopping(records));
     return (await records?.statistics({ since, by })) ?? [];
   });
   if (rows === null) return 1;

@@ -1,4 +1,4 @@
-import { lastPollSince, troublesSince, type LastPoll, type Trouble } from '../../app/pages/chronicle.ts';
+import { isStop, lastPollSince, troublesSince, type LastPoll, type Trouble } from '../../app/pages/chronicle.ts';
 import { recordedState } from '../../app/commands/recorded-state.ts';
 import { NO_COST, type CostSum } from '../../domain/model/cost.ts';
 import type { HandoffClaim, RunningClaim, WaitingClaim } from '../../domain/model/claim.ts';
@@ -64,10 +64,6 @@ export async function gather(reading: ReadWorkflow): Promise<Report> {
   const waiting = await gatherWaiting(reading, durable, troubles);
   const totals = (await records?.totals()) ?? NO_TOTALS;
   return { reading, durable, running, waiting, isStopping, troubles, lastPoll, totals };
-}
-
-function isStop({ what }: Trouble): boolean {
-  return what === 'stopping';
 }
 
 async function gatherWaiting(
