@@ -1,5 +1,4 @@
 import os from 'node:os';
-import { watchWorkflow } from '../../config/watch.ts';
 import { NOTHING_DURABLE, type Durable } from '../../domain/model/durable.ts';
 import { shownHostOf } from '../../domain/model/host-path.ts';
 import { LEADER_BEAT_MS } from '../../domain/model/lease-times.ts';
@@ -22,14 +21,13 @@ import type { KeptWorkflow } from '../daemon/kept-workflow.ts';
 import { kindsOf } from '../daemon/open-pages.ts';
 import { processStart } from '../daemon/process-start.ts';
 import { askLeader } from './ask-leader.ts';
+import { followFile } from './follow-file.ts';
 import { createChanges } from './read-changes.ts';
-import { rejection } from '../daemon/reload.ts';
 import { createDatabaseCheck } from '../pages/readiness.ts';
 import { serveHttp } from '../pages/serve-http.ts';
 import { serveWhenFree } from '../pages/serve-when-free.ts';
 import type { PassedOn } from '../leader/shared-hints.ts';
-import { readWorkflowFile, WorkflowFault, type GoodWorkflow } from '../workflow.ts';
-import { followWorkflowStatus } from '../pages/workflow-status.ts';
+import type { GoodWorkflow } from '../workflow.ts';
 import { errorText } from '../../lib/error-text.ts';
 
 /** A daemon that does not lead: the same pages and API, from what the leader has stored. */
@@ -115,42 +113,6 @@ export async function openStandby(options: Omit<DaemonOptions, 'term'>, deps: St
       changes.compare({ leader, troubles, durable, runs, hosts: shown.hosts, workflow: file.status() });
     },
     stop: () => releasers.run(),
-  };
-}
-
-/** What becomes of the file: a good edit holds for what is shown and for who may come in; all else of it is the leader's to apply. */
-function followFile({ workflow, env, secrets, logger, clock }: Omit<DaemonOptions, 'term'>, kept: KeptWorkflow) {
-  const stopped = new AbortController();
-  // Not those of the service: the leader writes down what becomes of its own file.
-  const told = createNotices((fault) => logger.error('a listener failed', { error: errorText(fault) }));
-  const { status } = followWorkflowStatus({ workflow: kept.current, foundLater: () => [], notices: told, clock });
-  const { path } = workflow;
-  let queue = Promise.resolve();
-
-  async function apply(onGood: () => void): Promise<void> {
-    const read = await readWorkflowFile(path, env);
-    if (stopped.signal.aborted) return;
-    secrets.add(read.secrets);
-    kept.take(read);
-    if (read.settings !== null) {
-      told.announce({ name: 'workflow:file:reloaded', facts: { path } });
-      return onGood();
-    }
-    const facts = rejection(new WorkflowFault(read.problems), read);
-    told.announce({ name: 'workflow:file:rejected', facts });
-    logger.error('workflow edit rejected, the last good one stays in force', {
-      workflow_path: path,
-      problems: facts.problems.join(' | '),
-    });
-  }
-
-  return {
-    status,
-    start(onGood: () => void): void {
-      const onChange = (): void => void (queue = queue.then(() => apply(onGood)));
-      watchWorkflow(path, { onChange, seen: kept.current().fingerprint }, stopped.signal);
-    },
-    stop: () => stopped.abort(),
   };
 }
 
