@@ -321,7 +321,7 @@ describe('evidence of work', () => {
 
     it.each([true, false])('counts as done beyond so many entries, aloud; in a repository: %s', async (inRepository) => {
       if (inRepository) git('init', '-q');
-      const look = { signal, user: null, most: { entries: 5, bytes: 1_000 } };
+      const look = { signal, user: null, most: { entries: 5, inFolder: 100, bytes: 1_000 } };
       await make(3);
       const before = await lookAtWork(workspace, look);
       expect(await hasWorkSince(before, workspace, look, told)).toBe(false);
@@ -331,9 +331,19 @@ describe('evidence of work', () => {
       expect(warned).toBe(1);
     });
 
+    it('counts as done beyond so many in one folder', async () => {
+      const look = { signal, user: null, most: { entries: 100, inFolder: 5, bytes: 1_000 } };
+      await make(3);
+      const before = await lookAtWork(workspace, look);
+      await make(9);
+      let warned = 0;
+      expect(await hasWorkSince(before, workspace, look, () => (warned += 1))).toBe(true);
+      expect(warned).toBe(1);
+    });
+
     it.each([true, false])('is told by size and time beyond so many bytes; in a repository: %s', async (inRepository) => {
       if (inRepository) git('init', '-q');
-      const look = { signal, user: null, most: { entries: 100, bytes: 5 } };
+      const look = { signal, user: null, most: { entries: 100, inFolder: 100, bytes: 5 } };
       await make(2);
       const times = [new Date(1), new Date(2)] as const;
       for (const name of ['file-0', 'file-1']) await utimes(path.join(workspace, name), times[0], times[0]);

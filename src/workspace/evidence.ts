@@ -12,10 +12,12 @@ const TIMEOUT_MS = 60_000;
 const MOST_LEVELS = 5;
 
 /** What one look takes in: an agent may leave more behind than anybody could read. */
-const MOST: Most = { entries: 100_000, bytes: 512 * 1024 * 1024 };
+const MOST: Most = { entries: 1_000_000, inFolder: 100_000, bytes: 512 * 1024 * 1024 };
 
 interface Most {
   readonly entries: number;
+  /** They are put in order at one go. */
+  readonly inFolder: number;
   /** Of content: what is beyond is told by its size and time. */
   readonly bytes: number;
 }
@@ -173,7 +175,7 @@ function withoutFilters(keys: readonly string[]): Record<string, string> {
 /** What git keeps for itself is no file of the work. */
 async function describeAll(root: string, folder: string, reading: Reading): Promise<void> {
   if (!takesOneMore(reading)) return;
-  const entries = await entriesIn(path.join(root, folder), reading.seen.most).catch((error: unknown) => {
+  const entries = await entriesIn(path.join(root, folder), reading.seen).catch((error: unknown) => {
     // One that is closed, or too deep for the system, is told by itself; a workspace must be there.
     if (folder !== '') return null;
     throw error;
@@ -187,11 +189,12 @@ async function describeAll(root: string, folder: string, reading: Reading): Prom
 }
 
 /** No more of them than we look at, and one. */
-async function entriesIn(place: string, most: Most): Promise<readonly Dirent[]> {
+async function entriesIn(place: string, seen: Seen): Promise<readonly Dirent[]> {
   const entries: Dirent[] = [];
   for await (const entry of await opendir(place, { bufferSize: 1_000 })) {
     entries.push(entry);
-    if (entries.length > most.entries) break;
+    seen.isTooMuch ||= entries.length > seen.most.inFolder;
+    if (seen.isTooMuch) break;
   }
   return entries;
 }
