@@ -354,19 +354,6 @@ describe('auto_merge', () => {
     expect(player.asked('merge')).toHaveLength(1);
   });
 
-  it.each<[string, Partial<MergeStatus>, Partial<Findings>]>([
-    ['a draft', { draft: true }, {}],
-    ['a conflict', { mergeability: 'dirty' }, {}],
-    ['a review that is missing', {}, { decision: ok('REVIEW_REQUIRED') }],
-  ])('asks nobody about it while something else keeps it from being merged: %s', (_, merge, findings) => {
-    const player = watching({ auto_merge: autoMerge });
-    const unseen: Partial<Findings> = { ...READY, ciStatus: ok('failing-unseen') };
-    look(player, { ...unseen, ...findings, merge: ok({ ...OPEN, ...merge }) });
-    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: false });
-    look(player, { ...unseen, merge: ok({ ...OPEN, mergeability: 'blocked' }) });
-    expect(progress(player, 'auto_merge')).toMatchObject({ escalated: true });
-  });
-
   const refuse = (player: Player, unsure = false): void => {
     const fault = { ...FAULT, kind: unsure ? 'tracker_transport_error' : 'scm_conflict_error' } as const;
     player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome: { kind: 'refused', fault, unsure } });

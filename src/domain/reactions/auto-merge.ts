@@ -6,7 +6,7 @@ import type { ReactionOptions } from '../model/reaction.ts';
 import type { ReactionProgress, Watch } from '../model/watch.ts';
 import type { Findings } from '../model/findings.ts';
 import { ATTEMPTS, attemptsOn, type Attempts } from './merge-attempts.ts';
-import { isOnlyUnseen, obstacleTo } from './merge-obstacle.ts';
+import { obstacleTo } from './merge-obstacle.ts';
 import { READING, readingOf, SETTLE_MS, type MergeCase, type MergeReading } from './merge-reading.ts';
 import { followSent } from './merge-sent.ts';
 import { escalate, personFor } from './escalation.ts';
@@ -90,7 +90,7 @@ function judgeReading(draft: Draft, watch: Watch, facts: MergeCase): void {
   const before = progressOf(watch, 'auto_merge');
   const progress = { ...before, ...budgetFor(before, headSha, seen) };
   const { used, escalated, mark } = progress;
-  if (isOnlyUnseen(settings, merge, decision, ci)) return askAboutUnseen(draft, watch, { headSha, seen, progress });
+  if (settings.requireCi && ci === 'failing-unseen') return askAboutUnseen(draft, watch, { headSha, seen, progress });
   const bareSince = settings.requireCi && ci === '' ? bareSinceOf(progress, headSha, draft.now) : null;
   const graceEnds = bareSince === null ? 0 : bareSince + settings.ciGraceMs;
   const obstacle = obstacleTo(settings, merge, decision, ci) ?? (graceEnds > draft.now ? 'checks to appear' : null);

@@ -18,18 +18,6 @@ export function obstacleTo(
   return ci === 'pending' ? 'CI to finish' : 'CI to be fixed';
 }
 
-/** Whether a failure that the forge does not show is all that keeps it from being merged. A forge may call it blocked for that. */
-export function isOnlyUnseen(
-  settings: ReactionOptions['auto_merge'],
-  merge: MergeStatus,
-  decision: ReviewDecision,
-  ci: CiConclusion,
-): boolean {
-  if (!settings.requireCi || ci !== 'failing-unseen') return false;
-  const mergeability = merge.mergeability === 'blocked' ? 'clean' : merge.mergeability;
-  return obstacleTo(settings, { ...merge, mergeability }, decision, 'success') === null;
-}
-
 const MERGEABILITY_OBSTACLES = {
   dirty: 'the conflict to be resolved',
   unknown: 'the forge to know whether it can be merged',
