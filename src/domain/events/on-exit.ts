@@ -127,9 +127,7 @@ function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, 
   const error = verdict.then === 'retry' ? verdict.fault.message : null;
   const status = statusOf(exit, verdict);
   const durationMs = draft.now - live.startedAt;
-  // One that was cut short in its turn tells of those that were completed.
-  const turns = Math.max(exit.turns, live.turn);
-  putRun(draft, { ...runOf(draft, live, claim.trigger, status, error ?? whyCancelled(status, verdict)), turns });
+  putRun(draft, { ...runOf(draft, live, claim.trigger, status, error ?? whyCancelled(status, verdict)), turns: exit.turns });
   saveEvents(draft, live);
   countCost(draft, live, live.costUsd ?? 0);
   const { totals } = draft.state;
@@ -142,7 +140,7 @@ function closeRun(draft: Draft, live: Live, claim: RunningClaim, exit: RunExit, 
     // A run that we stopped because it stalled or took too long has failed, as its history says too.
     exitKind: status === 'failed' ? 'error' : exit.kind,
     status,
-    turns,
+    turns: exit.turns,
     durationMs,
     error,
   });

@@ -150,14 +150,6 @@ describe('stop', () => {
     });
   });
 
-  it('keeps the turn that was under way in history', () => {
-    const player = running();
-    player.send({ type: 'turn-started', issueId: '1', runId: 'run-1', turn: 1 });
-    player.operator({ kind: 'stop', identifier: 'T-1' });
-    player.exit('1', { kind: 'cancelled', turns: 0 });
-    expect(player.writes.find((write) => write.write === 'run')).toMatchObject({ run: { status: 'cancelled', turns: 1 } });
-  });
-
   it('holds although the service dies before the session has ended', () => {
     const player = running();
     player.operator({ kind: 'stop', identifier: 'T-1' });
