@@ -18,6 +18,17 @@ async function makeImpatient(page: Page): Promise<void> {
     AbortSignal.timeout = (ms) => timeout(ms / 100)`);
 }
 
+/** The next question is given up when the test says so, those after it as ever. */
+async function giveUpByHand(page: Page): Promise<void> {
+  await page.evaluate(`const timeout = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = () => {
+      AbortSignal.timeout = timeout;
+      const giving = new AbortController();
+      window.giveUp = () => giving.abort(new DOMException('late', 'TimeoutError'));
+      return giving.signal;
+    }`);
+}
+
 const lost = (page: Page) => page.locator('#stream[data-state=lost]');
 
 describe('a page that nobody looks at', () => {
@@ -76,6 +87,37 @@ it('a page whose update failed once is live again with the next one', async () =
   await page.getByRole('row', { name: /ENG-1/ }).waitFor();
   await page.locator('#stream[data-state=live]').waitFor();
   expect(await page.evaluate('document.documentElement.dataset.lost')).toBeUndefined();
+});
+
+it('a question that is given up after a later one was answered does not make the page grey', async () => {
+  const daemon = createFakeDaemon();
+  const { page, origin } = await visit(daemon);
+  await giveUpByHand(page);
+  const asked = page.waitForRequest(`${origin}/`);
+  await page.route(`${origin}/`, () => {}, { times: 1 });
+  change(daemon, {});
+  const given = page.waitForEvent('requestfailed');
+  await asked;
+  change(daemon, { running: [aRunning('ENG-1')] });
+  await page.getByRole('row', { name: /ENG-1/ }).waitFor();
+  await page.evaluate('giveUp()');
+  await given;
+  expect(await lost(page).count()).toBe(0);
+  expect(await page.evaluate('document.documentElement.dataset.lost')).toBeUndefined();
+});
+
+it('a question that is given up while a later one waits too makes the page grey', async () => {
+  const daemon = createFakeDaemon();
+  const { page, origin } = await visit(daemon);
+  await giveUpByHand(page);
+  await page.route(`${origin}/`, () => {});
+  for (let count = 0; count < 2; count += 1) {
+    const asked = page.waitForRequest(`${origin}/`);
+    change(daemon, {});
+    await asked;
+  }
+  await page.evaluate('giveUp()');
+  await lost(page).waitFor();
 });
 
 /** Of the service, and of a proxy before it. */

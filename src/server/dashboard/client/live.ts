@@ -30,6 +30,8 @@ function createPage(live: HTMLElement, onRefreshed: () => Promise<void>): Page {
   /** The server's clock minus ours. */
   let ahead = Number(live.dataset.now) - Date.now();
   let asked = 0;
+  /** The last question that was answered. */
+  let answered = 0;
   /** Whoever logs out is led on by the server: a page that is loaded again would come in between. */
   let isLeaving = false;
   document.addEventListener('submit', ({ target }) => {
@@ -51,6 +53,7 @@ function createPage(live: HTMLElement, onRefreshed: () => Promise<void>): Page {
         if (response.status === 401 && !isLeaving) location.reload();
         // A later question was asked meanwhile: its answer counts.
         if (response.status === 401 || mine !== asked) return;
+        answered = mine;
         if (next === null || response.status >= 500) return say('lost', 'Update failed');
         ahead = Number(next.dataset.now) - Date.now();
         document.title = page.title;
@@ -60,7 +63,8 @@ function createPage(live: HTMLElement, onRefreshed: () => Promise<void>): Page {
         await onRefreshed();
         tick();
       } catch {
-        say('lost', 'Connection lost');
+        // What is shown is newer than what an old question asked for.
+        if (mine >= answered) say('lost', 'Connection lost');
       }
     },
   };
