@@ -92,6 +92,52 @@ describe('actions', () => {
     expect(await focused()).toBe('running-title');
   });
 
+  it('lead who used the keyboard to a button beside it where pausing or resuming takes its place', async () => {
+    const daemon = busyAfternoon();
+    const { page } = await visit(daemon);
+    for (const [name, operatorPause] of [
+      ['Pause dispatching', { reason: '', by: 'Ada', since: NOON }],
+      ['Resume dispatching', null],
+    ] as const) {
+      daemon.onAsked = () => change(daemon, { operatorPause });
+      const button = page.getByRole('button', { name });
+      await button.focus();
+      await page.keyboard.press('Enter');
+      if (operatorPause !== null) await page.keyboard.press('Enter');
+      await button.waitFor({ state: 'detached' });
+      await expect.poll(() => page.evaluate('document.activeElement.id'), { message: name }).toBe('poll-now');
+    }
+  });
+
+  it('lead who used the keyboard to the head of a run that is over', async () => {
+    const daemon = createFakeDaemon({ runs: [aRun('r-5', { status: 'running', endedAt: null })] });
+    const { page } = await visit(daemon, {}, '/runs/r-5');
+    daemon.onAsked = () => {
+      daemon.runs = [aRun('r-5')];
+      change(daemon, {});
+    };
+    const stop = page.getByRole('button', { name: /^Stop/ });
+    await stop.focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await stop.waitFor({ state: 'detached' });
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
+  });
+
+  it('lead to the head of the list who leaves a question about a row that is gone', async () => {
+    const daemon = busyAfternoon();
+    const { page } = await visit(daemon);
+    await page.getByRole('button', { name: 'Stop SHOP-412' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    change(daemon, { running: [] });
+    await page.getByText('Nothing runs.').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('running-title');
+    expect(daemon.asked).toEqual([]);
+  });
+
   it('a message stays its whole time, also where one stood there before it', async () => {
     const { page } = await visit(createFakeDaemon());
     await page.clock.install();

@@ -55,7 +55,7 @@ function heading(run: Run): Html {
     <p class="crumbs">
       <a href="${issueHref(run.issue.identifier)}"><bdi>${name}</bdi></a> / run
     </p>
-    <h1>
+    <h1 tabindex="-1">
       <bdi>${name}</bdi> <span class="title"><bdi>${shownTitle(run.issue.title)}</bdi></span>
     </h1>
     ${run.status === 'running' && issueActions(['stop'], run.issue.identifier, name)}

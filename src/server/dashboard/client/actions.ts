@@ -14,12 +14,13 @@ export function sendActions(onDone: () => void): void {
 
 async function carryOut(form: HTMLFormElement, say: (outcome: Outcome) => void): Promise<void> {
   const button = form.querySelector('button');
+  // Before the question: what it is about may be gone after it.
+  const backToPlace = keepPlace(button);
   const question = form.dataset.confirm;
   const asksReason = 'reason' in form.dataset;
   const reason =
     question === undefined && !asksReason ? '' : await ask(question ?? PAUSE_QUESTION, asksReason, button?.textContent ?? '');
-  if (reason === null || button === null) return;
-  const backToPlace = keepPlace(button);
+  if (reason === null || button === null) return backToPlace();
   button.disabled = true;
   say(await send(form.action, asksReason ? JSON.stringify({ reason }) : null));
   button.disabled = false;
