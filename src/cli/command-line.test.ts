@@ -50,6 +50,7 @@ describe('the commands', () => {
     [['./nothing'], 1, 'error: workflow.missing: '],
     [['nothing.md'], 1, 'error: workflow.missing: '],
     [['validate', 'nothing'], 1, 'error: workflow.missing: '],
+    [['unpark', '--', '-x', 'nothing.md'], 1, 'error: workflow.missing: '],
     [['explain', 'a', 'b', 'c'], 2, 'expected at most 2 arguments'],
     [['stop'], 2, 'the identifier of the issue'],
     [['--prot', '8080'], 2, 'unknown flag --prot, did you mean --port?\nTry: foray run --help'],

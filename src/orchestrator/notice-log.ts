@@ -1,6 +1,6 @@
 import { remedyFor } from '../domain/model/remedies.ts';
 import type { IssueRef } from '../domain/model/issue.ts';
-import { shellWord } from '../domain/model/issue-name.ts';
+import { issueArgument } from '../domain/model/issue-name.ts';
 import type { Notice, NoticeName, Notices } from '../domain/model/notice.ts';
 import { HOLDS } from '../domain/model/hold.ts';
 import type { NoticeBus } from '../ports/events.ts';
@@ -69,7 +69,7 @@ const RECORDS: { readonly [Name in NoticeName]?: (facts: Notices[Name]) => LogRe
       ...of(issue),
       reason,
       detail,
-      release: `foray unpark ${shellWord(issue.identifier)}`,
+      release: `foray unpark ${issueArgument(issue.identifier)}`,
     }),
   'issue:park:released': ({ issue, reason }) => info('issue released from park', { ...of(issue), reason }),
   'issue:in-progress:succeeded': ({ issue, state }) =>

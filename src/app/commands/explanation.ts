@@ -1,7 +1,7 @@
 import type { Trouble } from '../pages/chronicle.ts';
 import type { HoldReason } from '../../domain/model/hold.ts';
 import type { IssueRef } from '../../domain/model/issue.ts';
-import { shellWord } from '../../domain/model/issue-name.ts';
+import { issueArgument } from '../../domain/model/issue-name.ts';
 import type { TroubleKind } from '../../domain/views/chronicle.ts';
 import { PARK_REMEDIES, remedyForRun } from '../../domain/model/remedies.ts';
 
@@ -100,7 +100,7 @@ function causeRemedy(reason: Reason, detail: string): string | null {
 }
 
 function remedyFor(reason: Reason, identifier: string, detail: string): string | null {
-  const remedy = textOf(REMEDIES[reason])?.replace('IDENTIFIER', () => shellWord(identifier)) ?? null;
+  const remedy = textOf(REMEDIES[reason])?.replace('IDENTIFIER', () => issueArgument(identifier)) ?? null;
   const cause = causeRemedy(reason, detail);
   return cause === null ? remedy : `${cause}; then ${remedy ?? ''}`;
 }

@@ -1,7 +1,7 @@
 import { announce, putOutbox, change, dropTold, putTold, type Draft } from '../draft.ts';
 import type { ParkReason } from '../model/claim.ts';
 import type { IssueRef } from '../model/issue.ts';
-import { shellWord } from '../model/issue-name.ts';
+import { issueArgument } from '../model/issue-name.ts';
 import { isNotification, NO_ISSUE, type NotificationEvent, type NotificationWrite, type Told } from '../model/notification.ts';
 import type { Notice, NoticeName, Notices } from '../model/notice.ts';
 import type { State } from '../model/state.ts';
@@ -86,7 +86,7 @@ const NEWS: { readonly [Name in NoticeName]?: Maker<Name> } = {
   'issue:park:entered': ({ issue, reason, detail }) => ({
     event: BUDGETS.has(reason) ? 'budget' : 'parked',
     issue,
-    text: `${named(issue)} waits for a person (${reason}): ${brief(detail)} - then run foray unpark ${shellWord(issue.identifier)}`,
+    text: `${named(issue)} waits for a person (${reason}): ${brief(detail)} - then run foray unpark ${issueArgument(issue.identifier)}`,
   }),
   'reaction:escalation:raised': ({ issue, kind, why }, _before, after) => ({
     event: 'escalated',

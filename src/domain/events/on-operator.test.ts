@@ -95,11 +95,15 @@ describe('what a person asks of an issue', () => {
     expect(PLACES[place]?.().operator({ kind, identifier: 'T-1' })).toEqual({ outcome, message });
   });
 
-  it('a command that it names can be pasted, whatever the issue is called', () => {
+  it.each([
+    ["it's 4", `'it'\\''s 4'`],
+    ['-x', '-- -x'],
+    ['-x 7', "-- '-x 7'"],
+  ])('a command that it names can be pasted, also where the issue is called %s', (identifier, argument) => {
     const odd = createPlayer();
-    odd.poll([issueWith({ id: '1', identifier: "it's 4" })]);
-    const { message } = odd.operator({ kind: 'stop', identifier: "it's 4" });
-    expect(message).toContain(`"foray unpark 'it'\\''s 4'" lets it run again`);
+    odd.poll([issueWith({ id: '1', identifier })]);
+    const { message } = odd.operator({ kind: 'stop', identifier });
+    expect(message).toContain(`"foray unpark ${argument}" lets it run again`);
   });
 
   it('an issue that was worked on before is known, though it is in no place', () => {

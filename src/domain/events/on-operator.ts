@@ -2,7 +2,7 @@ import { stopperOf, type AgentPause, type Claim, type Parked, type RunningClaim 
 import { announce, answerRequest, putClaim, putOperatorPause, putWatch, type Draft } from '../draft.ts';
 import type { Event } from '../model/event.ts';
 import type { IssueRef } from '../model/issue.ts';
-import { byName, shellWord } from '../model/issue-name.ts';
+import { byName, issueArgument } from '../model/issue-name.ts';
 import type { IssueRequestKind, OperatorAnswer, OperatorRequest } from '../model/operator.ts';
 import type { State } from '../model/state.ts';
 import { isEscalated, type Watch } from '../model/watch.ts';
@@ -57,7 +57,7 @@ function stop(draft: Draft, { issue, claim, parked }: Found, by: string): Operat
   if (parked !== null) return refused(`${name} is already parked (${parked.reason})`);
   if (claim === null) return refused(`${name} is not running`);
   if (claim.phase === 'handing-off') return refused(`the session of ${name} has ended and it is being handed off`);
-  const release = `"foray unpark ${shellWord(name)}" lets it run again`;
+  const release = `"foray unpark ${issueArgument(name)}" lets it run again`;
   if (claim.phase === 'waiting') {
     park(draft, claim.issue, 'stopped_by_operator', stoppedBy(by));
     dropTurn(draft, claim, 'parked: stopped_by_operator');
@@ -141,7 +141,7 @@ function reserve(moment: Moment, { id, identifier }: IssueRef): string {
   if (state.operatorPause !== null) return ', but the service is paused: "foray resume" lets it run';
   const agentPause = state.pauses.get(state.settings.agent.kind);
   if (agentPause === undefined) return '';
-  return `, but the agent is paused until ${timeText(agentPause)}: "foray retry ${shellWord(identifier)}" lets it try now`;
+  return `, but the agent is paused until ${timeText(agentPause)}: "foray retry ${issueArgument(identifier)}" lets it try now`;
 }
 
 function timeText({ until }: AgentPause): string {

@@ -28,7 +28,11 @@ export function byName<Found>(name: string, find: (isMeant: (issue: Names) => bo
   return undefined;
 }
 
-/** The name as one word of a command line, quoted where a shell would otherwise read more than a word. */
-export function shellWord(identifier: string): string {
-  return /^[\w./-]+$/.test(identifier) ? identifier : `'${identifier.replaceAll("'", `'\\''`)}'`;
+/**
+ * The name as an argument of a command that is told: quoted where a shell would read more than a word, after `--` where the
+ * command would read a flag.
+ */
+export function issueArgument(identifier: string): string {
+  const word = /^[\w./-]+$/.test(identifier) ? identifier : `'${identifier.replaceAll("'", `'\\''`)}'`;
+  return identifier.startsWith('-') ? `-- ${word}` : word;
 }

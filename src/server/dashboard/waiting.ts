@@ -1,7 +1,7 @@
 import { shownState } from '../../domain/model/issue.ts';
 import type { Parked } from '../../domain/model/claim.ts';
 import { SHOWN_ELSEWHERE, type Hold, type HoldReason } from '../../domain/model/hold.ts';
-import { shellWord } from '../../domain/model/issue-name.ts';
+import { issueArgument } from '../../domain/model/issue-name.ts';
 import { problemOf } from '../../domain/model/watch.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { ReactionView, WatchView } from '../../domain/views/watch-view.ts';
@@ -107,7 +107,7 @@ function unrepeated({ reason, detail }: Hold): string {
 
 function parkedReason({ issue, reason, detail }: Parked): Html {
   return html`${chip('warn', wordsOf(reason))}${foldedText(detail, `parked-detail-${reason}-${issue.id}`)}
-    <p class="release">Release: <code class="command">foray unpark ${shellWord(issue.identifier)}</code></p>`;
+    <p class="release">Release: <code class="command">foray unpark ${issueArgument(issue.identifier)}</code></p>`;
 }
 
 function reasonCounts(holds: readonly Hold[]): TemplatePart {
