@@ -54,7 +54,7 @@ it('explain says of a service that is stopping that it is, and that nothing star
     'the head line of explain',
   );
   expect(stdout).toMatch(/^A-2 \(todo\): draining\n {2}why: +the service is stopping/);
-  expect(stdout).toContain('remedy: start the service again');
+  expect(stdout).toContain('remedy: wait for a standby to take over, or start the service again');
   daemon.signal('SIGTERM');
   await daemon.exited;
 });

@@ -66,7 +66,7 @@ const REMEDIES = {
   removing_workspace: { nothing: 'it is looked at again when the directory is gone' },
   ending_elsewhere: { nothing: 'it starts when its session under the leader before is surely over' },
   parked: 'change its state in the tracker, or: foray unpark IDENTIFIER',
-  draining: 'start the service again',
+  draining: 'wait for a standby to take over, or start the service again',
   paused: 'foray resume',
   preflight_failed: 'mend what the detail says; foray doctor tells more',
   agent_paused: 'wait until the limit of the agent lifts, or: foray retry IDENTIFIER',
