@@ -120,6 +120,8 @@ describe('check runs of the same name', () => {
     ['a later run that failed', { conclusion: 'success' }, { conclusion: 'failure' }, 'failing'],
     ['a later run that is under way', {}, { status: 'in_progress', conclusion: null }, 'pending'],
     ['an earlier failure that a later run skipped', {}, { conclusion: 'skipped' }, 'failing'],
+    ['an earlier failure that a later run was cancelled in', {}, { conclusion: 'cancelled' }, 'failing'],
+    ['a failed job of another request with the same head', { workflowRun: { ...first, requests: [77] } }, {}, 'failing'],
     ['a failed job of another workflow', { workflowRun: { ...first, workflow: 8 } }, {}, 'failing'],
     ['a failed job for another event', { workflowRun: { ...first, event: 'push' } }, {}, 'failing'],
     ['a failed job of another name', { name: 'lint' }, {}, 'failing'],

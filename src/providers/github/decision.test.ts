@@ -8,6 +8,9 @@ import type { ReviewDecision } from '../../ports/scm.ts';
 const signal = new AbortController().signal;
 const connect = scmConnections();
 const PULL = 'GET /repos/acme/widgets/pulls/1';
+/** Nothing was sent: it is tried again, and counts as no try. */
+const BUSY = { name: 'ScmConflictError', isBusy: true };
+
 describe('the review decision', () => {
   it.each<[string, ReviewDecision]>([
     ['APPROVED', 'APPROVED'],
@@ -162,8 +165,8 @@ describe('trust', () => {
   });
 
   it.each([
-    ['a failure of the server', text('<html>', 502), { kind: 'tracker_transport_error' }],
-    ['an error of the query', json({ data: null, errors: [{ message: 'Something went wrong' }] }), { kind: 'tracker_api_error' }],
+    ['a failure of the server', text('<html>', 502), BUSY],
+    ['an error of the query', json({ data: null, errors: [{ message: 'Something went wrong' }] }), BUSY],
     ['a credential that is refused', json({ message: 'Bad credentials' }, 401), { kind: 'tracker_auth_error' }],
   ])('%s is no word about the queue, which is not bypassed', async (_, answer, error) => {
     const { fake, scm } = await connect();
@@ -174,6 +177,10 @@ describe('trust', () => {
   });
 
   it.each([
+    [
+      'an older release, in its newer words',
+      json({ errors: [{ type: 'undefinedField', message: "Field 'isMergeQueueEnabled' doesn't exist on type 'PullRequest'" }] }),
+    ],
     ['an older release', json({ errors: [{ message: "Field 'isMergeQueueEnabled' doesn't exist on type 'PullRequest'" }] })],
     ['a token that may not see it', json({ data: null, errors: [{ type: 'FORBIDDEN', message: 'not accessible' }] })],
     ['a remote without that side', json({ message: 'Not Found' }, 404)],

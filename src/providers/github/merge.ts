@@ -1,6 +1,7 @@
 import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
 import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
 import type { MergeOrder, MergeResult, RequestKey } from '../../ports/scm.ts';
+import { queueUnread } from '../shared/queue-unread.ts';
 import { nameOf, type PullContext } from './pull-context.ts';
 import type { PullQueue } from './pull-graph.ts';
 import { isMerged } from './scm-map.ts';
@@ -39,7 +40,8 @@ async function queueOf({ graph, warnOnce }: PullContext, request: RequestKey, si
     return queue.isEnabled ? queue : null;
   } catch (error) {
     // Any other failure says nothing of the queue, which the merge would go past.
-    if (!(error instanceof TrackerError) || !saysThereIsNone(error)) throw error;
+    if (!(error instanceof TrackerError) || !saysThereIsNone(error))
+      throw queueUnread('whether the base branch has a merge queue', error);
     warnOnce('whether there is a merge queue could not be read, the request is merged without', request, error.message);
     return null;
   }
@@ -51,7 +53,7 @@ function saysThereIsNone({ kind, status, detail }: TrackerError): boolean {
   return isHidden || UNKNOWN_FIELD.test(detail);
 }
 
-const UNKNOWN_FIELD = /^GraphQL Field '\w+' doesn't exist on type\b/;
+const UNKNOWN_FIELD = /\bField '\w+' doesn't exist on type\b/;
 
 export async function enqueue(
   context: PullContext,

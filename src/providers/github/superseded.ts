@@ -51,15 +51,22 @@ function suiteOf({ check_suite: suite }: WireCheckRun): string | null {
   return suite?.id ?? null;
 }
 
-/** A job that a later run skipped was not tried again: what it came to before counts. */
+/** A job that a later run did not try, or not to its end, says nothing: what it came to before counts. */
 function isDecided({ conclusion }: Pick<WireCheckRun, 'conclusion'>): boolean {
-  return conclusion.toLowerCase() !== 'skipped';
+  return !UNDECIDED.has(conclusion.toLowerCase());
 }
 
-/** Two workflows may have a job of the same name: one never speaks for the other, nor for the same on another branch. */
+const UNDECIDED: ReadonlySet<string> = new Set(['skipped', 'cancelled', 'stale']);
+
+/**
+ * Two workflows may have a job of the same name: one never speaks for the other, nor for the same on another branch. Of two
+ * requests with one head each is tried with its own base: where there may be two, neither speaks for the other.
+ */
 function isOlder(one: WireWorkflowRun | undefined, other: WireWorkflowRun | undefined): boolean {
   if (!one?.workflow_id || !other?.workflow_id || one.run_number === null || other.run_number === null) return false;
-  const isSame = ORIGIN.every((field) => one[field] === other[field]);
+  if (one.pull_requests === null || other.pull_requests === null) return false;
+  const requests = new Set([...one.pull_requests, ...other.pull_requests].map(({ number }) => number));
+  const isSame = requests.size <= 1 && ORIGIN.every((field) => one[field] === other[field]);
   return isSame && one.run_number < other.run_number;
 }
 

@@ -1,5 +1,6 @@
 import { TrackerError } from '../../domain/model/errors.ts';
 import { whenMissing } from '../shared/failures.ts';
+import { queueUnread } from '../shared/queue-unread.ts';
 import { ANY_JSON } from './client.ts';
 import type { Project } from './routes.ts';
 import type { RequestContext } from './scm-routes.ts';
@@ -20,7 +21,8 @@ export async function hasTrains(project: Project, signal: AbortSignal): Promise<
   try {
     return (await readProject(project, signal)).merge_trains_enabled === true;
   } catch (error) {
-    if (!(error instanceof TrackerError) || (error.status !== 403 && error.status !== 404)) throw error;
+    if (!(error instanceof TrackerError) || (error.status !== 403 && error.status !== 404))
+      throw queueUnread('whether the project has merge trains', error);
     project.logger.debug('project could not be read before a merge', { tracker_kind: KIND, error: error.message });
     return false;
   }

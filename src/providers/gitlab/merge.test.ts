@@ -201,8 +201,8 @@ describe('merge trains', () => {
 
   it.each([
     ['a limit', json({ message: 'Retry later' }, 429), { kind: 'tracker_api_error', isLimit: true }],
-    ['a failure of the server', text('<html>', 502), { kind: 'tracker_transport_error' }],
-    ['an answer that cannot be read', text('<html>', 200), { kind: 'tracker_payload_error' }],
+    ['a failure of the server', text('<html>', 502), { name: 'ScmConflictError', isBusy: true }],
+    ['an answer that cannot be read', text('<html>', 200), { name: 'ScmConflictError', isBusy: true }],
     ['a credential that is refused', json({ message: '401 Unauthorized' }, 401), { kind: 'tracker_auth_error' }],
   ])('are not bypassed where %s keeps the project from telling', async (_, answer, error) => {
     const { fake, scm, sent } = await connect();

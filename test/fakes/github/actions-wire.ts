@@ -14,7 +14,7 @@ export function wireWorkflowRun(
 ): Record<string, unknown> {
   const [first] = jobs;
   if (first === undefined) throw new Error('a run of a workflow has jobs');
-  const { suite: id, workflow, number, event } = first.workflowRun;
+  const { suite: id, workflow, number, event, requests = [1] } = first.workflowRun;
   // The first that is not good tells what the run came to.
   const { status, conclusion } = jobs.find((job) => job.conclusion !== 'success') ?? first;
   const url = `${repoUrl(context, repo)}/actions/runs/${id}`;
@@ -37,11 +37,22 @@ export function wireWorkflowRun(
     workflow_id: workflow,
     url,
     html_url: `${WEB}/${repo.owner}/${repo.name}/actions/runs/${id}`,
-    pull_requests: [],
+    pull_requests: requests.map((request) => wireRequestOfRun(repoUrl(context, repo), sha, request)),
     created_at: '2026-01-01T00:00:00Z',
     updated_at: '2026-01-01T00:00:00Z',
     head_commit: null,
     repository,
     head_repository: repository,
+  };
+}
+
+function wireRequestOfRun(url: string, sha: string, number: number): Record<string, unknown> {
+  const repo = { id: 1, url, name: 'widgets' };
+  return {
+    id: number,
+    number,
+    url: `${url}/pulls/${number}`,
+    head: { ref: 'main', sha, repo },
+    base: { ref: 'main', sha: 'b'.repeat(40), repo },
   };
 }

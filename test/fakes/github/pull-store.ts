@@ -73,6 +73,8 @@ export interface FakeWorkflowRun {
   readonly workflow: number;
   readonly number: number;
   readonly event: string;
+  /** The requests with that head; the first one where nothing else is said. */
+  readonly requests?: readonly number[];
 }
 
 export interface FakeStatus {
