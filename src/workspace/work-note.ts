@@ -11,15 +11,18 @@ import { markFile, removeMark, replaceMark, sameText, signatureOf, type MarkSubj
 /** In bytes: a repository may have many branches. */
 const LONGEST = 4 * 1024 * 1024;
 
+/** Signed with it: a look that was described in another way cannot be compared with one of today. */
+const FORMAT = 'looks 2';
+
 /** Null where there is none that we wrote. */
 export function readWorkNote({ root, key }: SignedRoot, name: string, subject: MarkSubject): string | null {
   const [signature = '', ...lines] = (readShortFile(fileOf(root, name), LONGEST) ?? '').split('\n');
   const text = lines.join('\n');
-  return sameText(signature, signatureOf(name, subject, key, text)) ? text : null;
+  return sameText(signature, signatureOf(name, subject, key, `${FORMAT}\n${text}`)) ? text : null;
 }
 
 export function putWorkNote({ root, key }: SignedRoot, name: string, subject: MarkSubject, text: string): void {
-  replaceMark(fileOf(root, name), `${signatureOf(name, subject, key, text)}\n${text}`);
+  replaceMark(fileOf(root, name), `${signatureOf(name, subject, key, `${FORMAT}\n${text}`)}\n${text}`);
 }
 
 export function dropWorkNote(root: string, name: string): void {

@@ -61,7 +61,7 @@ export async function takeTurn(
     if (ending.type === 'aborted' || ending.type === 'needs_person') await interrupt(parts, answer);
     // What comes later is no work of the turn.
     const facts = reader.facts();
-    await lateCost(parts, stopped);
+    if (ending.type === 'answered') await lateCost(parts, stopped);
     events.endMessage();
     // What a cancelled turn spent is told with its answer.
     countUsage(usage, events, await Promise.race([answer, Promise.resolve(ending)]));
@@ -88,8 +88,8 @@ async function interrupt({ opened, connection, listener, patience }: TurnParts, 
 }
 
 /** Some agents tell what a turn has cost only after its answer, and the last one would be lost. */
-async function lateCost({ usage, conversations, connection }: TurnParts, stopped: Promise<unknown>): Promise<void> {
-  if (!conversations.mayTellCost()) return;
+async function lateCost({ usage, conversations, connection, listener }: TurnParts, stopped: Promise<unknown>): Promise<void> {
+  if (!conversations.mayTellCost() && listener.costBetweenTurns() === null) return;
   const isSettled = await within(LATE_FIGURES_MS, Promise.race([usage.costOfTurn(), connection.peer.closed, stopped]));
   if (!isSettled) conversations.costMissed();
 }

@@ -41,10 +41,11 @@ export async function takeTurn(parts: TurnParts, prompt: string, signal: AbortSi
       listener.asked.then(() => null),
       stopped.promise,
     ]);
-    const figures = Promise.race([watch.figures(), connection.peer.closed, listener.asked, stopped.promise]);
-    // They may come a moment after the end, and those of the last turn would be lost.
-    await within(LATE_FIGURES_MS, figures);
-    if (!signal.aborted && listener.question() === null) return result;
+    if (!signal.aborted && listener.question() === null) {
+      // They may come a moment after the end, and those of the last turn would be lost.
+      await within(LATE_FIGURES_MS, Promise.race([watch.figures(), connection.peer.closed, stopped.promise]));
+      return result;
+    }
     await interrupt(parts);
     if (!signal.aborted) return askedPerson(listener.question() ?? '');
     await connection.stop(stopPatience(parts.settings).leaveMs);

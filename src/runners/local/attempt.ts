@@ -197,7 +197,8 @@ async function takeTurn(plan: RunPlan, session: AgentSession, turn: Turn, deps: 
   signal.throwIfAborted();
   deps.report({ type: 'turn-started', ...idsOf(plan), turn: turn.number, prompt: turn.prompt });
   const result = await session.runTurn(turn, (event) => deps.report({ type: 'agent-spoke', ...idsOf(plan), event }), signal);
-  signal.throwIfAborted();
+  // One that was done when the service began to stop is done.
+  (result.ok ? deps.finishing : signal).throwIfAborted();
   if (!result.ok) throw new FaultError(result.fault);
   deps.report({ type: 'turn-completed', ...idsOf(plan), turn: turn.number });
 }
@@ -214,7 +215,7 @@ async function readState(id: string, deps: AttemptDeps, signal: AbortSignal): Pr
  */
 async function mayGoOn(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<boolean> {
   try {
-    const state = await readState(plan.issue.id, deps, signal);
+    const state = await readState(plan.issue.id, deps, deps.finishing);
     if (state === '') return true;
     deps.report({ type: 'state-seen', ...idsOf(plan), state });
     return mayWorkIn(plan, state);

@@ -21,11 +21,17 @@ interface Ends {
   readonly turns: AbortController;
   /** Ends what follows the turns too. */
   readonly finishing: AbortController;
+  readonly stopGraceMs: number;
 }
+
+/** So long, after `agent.stop_grace_ms`, a service that stops lets a run finish; then there is time left for its last hook. */
+const FINISH_MS = 5_000;
 
 /** Runs on this machine, inside this process. */
 export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): LocalRunner {
   const running = new Map<string, Ends>();
+  /** Those that finish while the service stops. */
+  const late = new Map<string, NodeJS.Timeout>();
   // One listener for all: a signal made of two for each run costs more than the rest of its start.
   killed.addEventListener('abort', () => {
     for (const ends of running.values()) endAll(ends, killed.reason);
@@ -34,6 +40,8 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Loca
   async function run(plan: RunPlan, hear: RunListener, ends: Ends): Promise<void> {
     const exit = await attempt(plan, hear, ends).catch((error: unknown) => failedExit(faultOf(error)));
     running.delete(plan.runId);
+    clearTimeout(late.get(plan.runId));
+    late.delete(plan.runId);
     hear.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
   }
 
@@ -44,7 +52,8 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Loca
 
   return {
     start(plan, hear) {
-      const ends = { turns: new AbortController(), finishing: new AbortController() };
+      const { stopGraceMs } = plan.settings.agent;
+      const ends = { turns: new AbortController(), finishing: new AbortController(), stopGraceMs };
       if (killed.aborted) endAll(ends, killed.reason);
       running.set(plan.runId, ends);
       void run(plan, hear, ends);
@@ -53,9 +62,12 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Loca
       const ends = running.get(runId);
       if (!ends) return 'unknown';
       const why = new Error(`stopped: ${reason}`);
-      // A service that stops waits for a while: what an agent has finished need not be paid for again.
-      if (reason === 'shutdown') ends.turns.abort(why);
-      else endAll(ends, why);
+      if (reason !== 'shutdown') endAll(ends, why);
+      else if (!ends.turns.signal.aborted) {
+        // A service that stops waits for a while: what an agent has finished need not be paid for again.
+        ends.turns.abort(why);
+        late.set(runId, setTimeout(() => endAll(ends, why), ends.stopGraceMs + FINISH_MS).unref());
+      }
       return 'told';
     },
     abandon(runId, why) {

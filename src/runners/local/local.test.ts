@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import type { AgentStatus, ScmRecord } from '../../domain/model/agent-event.ts';
@@ -38,13 +39,26 @@ interface Scene {
     readonly during: 'turn' | 'state' | 'check' | 'evidence' | 'delivery';
     readonly reason: StopReason | 'lost';
   };
+  /** The service begins to stop when the agent has answered. */
+  readonly stoppedAfterAnswer?: boolean;
+  readonly deliveryHangs?: boolean;
   /** Set where the branch is pushed for the agent. */
   readonly ownBranch?: string;
 }
 
 /** One run over adapters of plain values, and what became of it. */
 async function play(scene: Scene) {
-  const seen = { turns: 0, checks: 0, opened: 0, closed: 0, looks: 0, settled: 0, delivered: 0, moves: [] as string[] };
+  const seen = {
+    turns: 0,
+    checks: 0,
+    opened: 0,
+    closed: 0,
+    looks: 0,
+    settled: 0,
+    delivered: 0,
+    afterRuns: 0,
+    moves: [] as string[],
+  };
   const writes = scene.writes ?? [scene.says === undefined ? { word: 'needs-human-review', statement: '' } : scene.says];
   const after = (words: readonly (AgentStatus | null)[]) => words[Math.min(seen.turns, words.length) - 1] ?? null;
   const reports: RunReport[] = [];
@@ -83,6 +97,7 @@ async function play(scene: Scene) {
               runTurn: async (_turn: unknown, _hear: unknown, signal: AbortSignal) => {
                 seen.turns += 1;
                 during('turn', signal);
+                if (scene.stoppedAfterAnswer) runner.stop('r', 'shutdown');
                 return { ok: true };
               },
               stop: () => Promise.resolve(),
@@ -93,9 +108,10 @@ async function play(scene: Scene) {
       prepare: () => Promise.resolve({ path: '/workspaces/T-1', created: true }),
       beforeRun: () => Promise.resolve(),
       requireOwn: () => (scene.lostAfter === seen.turns ? Promise.reject(new Error('is a symbolic link')) : Promise.resolve()),
-      afterRun: () => Promise.resolve(),
+      afterRun: async () => void (seen.afterRuns += 1),
       async deliver(_subject: unknown, signal: AbortSignal) {
         during('delivery', signal);
+        if (scene.deliveryHangs) await once(signal, 'abort').then(() => signal.throwIfAborted());
         if (scene.deliveryFails) throw new Error('no such remote');
         seen.delivered += 1;
         return null;
@@ -204,6 +220,29 @@ describe('a run that is told to stop', () => {
   ])('%s where the service stops takes no further one and hands over nothing', async (_name, scene) => {
     const { exit, seen } = await play(scene);
     expect([exit?.kind, seen.turns, seen.delivered]).toEqual(['cancelled', 1, 0]);
+  });
+});
+
+describe('a run that does not finish while the service stops', () => {
+  it('is ended in time for its last hook', { timeout: 15_000 }, async () => {
+    vi.useFakeTimers();
+    try {
+      const stopped = { during: 'delivery', reason: 'shutdown' } as const;
+      const ended = play({ maxTurns: 1, says: null, stopped, deliveryHangs: true });
+      await vi.advanceTimersByTimeAsync(9_999);
+      await vi.advanceTimersByTimeAsync(1);
+      const { exit, seen } = await ended;
+      expect([exit?.kind, exit?.turns, seen.afterRuns]).toEqual(['cancelled', 1, 1]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('a turn that was done when the service began to stop', () => {
+  it('is done, although its figures were still waited for', async () => {
+    const { exit, seen } = await play({ maxTurns: 1, says: null, stoppedAfterAnswer: true });
+    expect([exit?.kind, seen.delivered]).toEqual(['normal', 1]);
   });
 });
 
