@@ -109,8 +109,9 @@ function requeue(draft: Draft, issueId: string, { delayMs, error }: { readonly d
   if (claim?.phase !== 'running') return;
   if (delayMs > 0) change(draft, { endingElsewhere: new Map(draft.state.endingElsewhere).set(issueId, draft.now + delayMs) });
   if (claim.stoppedBy !== null) return parkStopped(draft, { ...claim, stoppedBy: claim.stoppedBy });
-  uncountSession(draft, issueId);
   const { issue, attempt, failures, refusals, sessionId, reaction, trigger } = claim;
+  // One that went on after a restart, and died again, may be what the service dies of: that counts.
+  if (trigger !== 'restart') uncountSession(draft, issueId);
   putWaiting(draft, {
     issue,
     attempt: attempt + 1,

@@ -6,10 +6,10 @@ import type { Hold, HoldCounts, HoldReason, HoldVerdict } from '../model/hold.ts
 import { refOf, type Issue } from '../model/issue.ts';
 import { CANDIDATES_PER_SLICE, type DispatchStage, type PollInFlight } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
-import { listOf, mapOfList } from '../model/versioned-map.ts';
+import { listOf, mapOfList, withEntry } from '../model/versioned-map.ts';
 import { isBudget, spentOn } from '../rules/budget.ts';
 import { holdOf } from '../rules/dispatch-filters.ts';
-import { globalSlots, isSlotTaken } from '../rules/slots.ts';
+import { isSlotTaken } from '../rules/slots.ts';
 import { FIRST_SIGHTS_PER_POLL, isFirstSight, noteApproval, readFirstSights } from './approval.ts';
 import { lanesOf } from './fill-slots.ts';
 import { TOLD_EACH, noteHold } from './note-hold.ts';
@@ -54,7 +54,7 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
     noteApproval(draft, issue);
     if (firstSights.length < FIRST_SIGHTS_PER_POLL && isFirstSight(draft.state, issue)) firstSights.push(refOf(issue));
     const blockers = read.get(issue.id);
-    const found = holdOf(draft, issue, blockers) ?? holdUntilRead(draft, issue, counts.read_again);
+    const found = holdOf(draft, issue, blockers) ?? holdUntilRead(draft, issue);
     if (found === null) {
       startRun(draft, refOf(issue), FIRST_START);
       dispatched += 1;
@@ -89,15 +89,15 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
  * A search may lag and still list what was handed off a moment ago: one that was worked on before is read by itself, which its run
  * needs anyway. Its slot is kept for it.
  */
-function holdUntilRead(draft: Draft, issue: Issue, readBefore = 0): HoldVerdict | null {
-  const { state } = draft;
-  if (globalSlots(state) <= readBefore) return SLOT_KEPT;
-  if (spentOn(state, issue.id).sessions === 0) return null;
-  ask(draft, { do: 'read-candidate', issue: refOf(issue) });
+function holdUntilRead(draft: Draft, issue: Issue): HoldVerdict | null {
+  if (spentOn(draft.state, issue.id).sessions === 0) return null;
+  const ref = refOf(issue);
+  // Noted at once: those that come after it in this walk see whose slot it is.
+  change(draft, { holds: withEntry(draft.state.holds, issue.id, { issue: ref, ...READ_AGAIN, since: draft.now }) });
+  ask(draft, { do: 'read-candidate', issue: ref });
   return READ_AGAIN;
 }
 
-export const SLOT_KEPT: HoldVerdict = { reason: 'no_global_slot', detail: 'an issue that is being read has the free slot' };
 const READ_AGAIN: HoldVerdict = { reason: 'read_again', detail: 'it was worked on before, and is read before it starts again' };
 
 /** Blockers are read in turn: what the last reading told of them holds until the next one. */

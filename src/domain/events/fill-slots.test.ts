@@ -428,6 +428,15 @@ describe('an issue that was worked on before', () => {
     ]);
   });
 
+  it('keeps its place among those of its state, too', () => {
+    const play = player(5, { todo: 1 });
+    play.poll([issueWith({ id: '1' })]);
+    handOffAll(play, '1');
+    pollThatLags(play);
+    expect(play.state.holds.get('2')).toMatchObject({ reason: 'no_state_slot' });
+    expect(play.state.live.size).toBe(0);
+  });
+
   it('tells why it does not start when it cannot be read', () => {
     const play = handedOff();
     pollThatLags(play);

@@ -4,7 +4,6 @@ import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith, refWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
-import { SLOT_KEPT } from './dispatch.ts';
 import { refOf, type Issue } from '../model/issue.ts';
 import type { Hold } from '../model/hold.ts';
 import { listOf, withEntry } from '../model/versioned-map.ts';
@@ -118,12 +117,13 @@ function expectedHold(player: Player, issue: Issue, since: ReadonlyMap<string, P
   const verdict = holdOf(player, issue, undefined);
   if (verdict === null) throw new Error('it may run and was not started');
   const before = since.get(issue.id);
-  // While an issue is read again the slot that is kept for it is not taken yet: what is said of it is told in these words.
-  const kept = state.holds.get(issue.id)?.detail === SLOT_KEPT.detail ? SLOT_KEPT : null;
+  // While an issue is read again the slot that is kept for it is not taken yet: what is said of it is told in other words.
+  const told = state.holds.get(issue.id);
   return [
     {
       issue: refOf(issue),
-      ...(verdict.reason === kept?.reason ? kept : verdict),
+      ...verdict,
+      ...(verdict.reason === told?.reason && told.reason === 'no_global_slot' ? { detail: told.detail } : {}),
       since: before?.reason === verdict.reason ? before.since : now,
     },
   ];

@@ -76,14 +76,20 @@ describe('agent.max_sessions: 1', () => {
     expect(after.asked('start-run')).toHaveLength(1);
   });
 
-  it('lets a run go on that died with the service, as often as it does', () => {
+  it('lets a run go on that died with the service', () => {
     const after = restarted(restarted(running()));
     goOn(after);
     expect(after.asked('start-run')).toHaveLength(1);
+    expect(after.state.spent.get('1')).toMatchObject({ sessions: 1 });
+  });
+
+  it('parks one that dies with the service again and again', () => {
+    const after = restarted(running());
+    goOn(after);
     const again = restarted(after);
     goOn(again);
-    expect(again.asked('start-run')).toHaveLength(1);
-    expect(again.state.spent.get('1')).toMatchObject({ sessions: 1 });
+    expect(again.asked('start-run')).toHaveLength(0);
+    expect(again.state.parked.get('1')).toMatchObject({ reason: 'session_budget' });
   });
 
   it('lets a run go on that met a usage limit', () => {

@@ -11,17 +11,27 @@ export function slotHold(state: State, issueState: string): HoldVerdict | null {
   return full === undefined ? null : verdict('no_state_slot', `all slots of state "${full}" are taken`);
 }
 
-/** The same for a newcomer: a retry that is due and being read has its slot already. */
+/** The same for a newcomer: a retry that is due and being read has its slot already, and so has one that is read again. */
 export function newcomerSlotHold(state: State, issueState: string): HoldVerdict | null {
   const taken = slotHold(state, issueState);
-  const reading = state.pending['read-issue']?.size ?? 0;
-  if (taken !== null || reading === 0) return taken;
-  if (globalSlots(state) <= reading) return verdict('no_global_slot', FOR_RETRIES);
-  const isFull = (name: string): boolean => stateSlots(state, name) <= entering(state, retriesRead(state), name);
-  return limitedStates(state, issueState).some(isFull) ? verdict('no_state_slot', FOR_RETRIES) : null;
+  if (taken !== null) return taken;
+  const again = readAgain(state);
+  const reading = [...retriesRead(state), ...again];
+  if (reading.length === 0) return null;
+  const whose = again.length === 0 ? FOR_RETRIES : FOR_READ_AGAIN;
+  if (globalSlots(state) <= reading.length) return verdict('no_global_slot', whose);
+  const isFull = (name: string): boolean => stateSlots(state, name) <= entering(state, reading, name);
+  return limitedStates(state, issueState).some(isFull) ? verdict('no_state_slot', whose) : null;
 }
 
 const FOR_RETRIES = 'a retry that is due has the free slot';
+const FOR_READ_AGAIN = 'an issue that is being read has the free slot';
+
+/** The candidates that were worked on before and are being read by themselves. */
+function readAgain({ pending, holds }: State): readonly IssueRef[] {
+  const read = [...(pending['read-candidate']?.keys() ?? [])].map((id) => holds.get(id));
+  return read.flatMap((hold) => (hold?.reason === 'read_again' ? [hold.issue] : []));
+}
 
 /** The waiting issues that are being read before they run again. */
 function retriesRead({ pending, claims }: State): readonly (IssueRef | undefined)[] {
