@@ -114,7 +114,10 @@ export const WORKFLOW_RUN = z.object({
   event: nullableText,
   head_branch: nullableText,
   head_sha: nullableText,
-  pull_requests: z.array(z.object({ number: z.int() })).nullable().catch(null),
+  pull_requests: z
+    .array(z.object({ number: z.int() }))
+    .nullable()
+    .catch(null),
 });
 export type WireWorkflowRun = z.output<typeof WORKFLOW_RUN>;
 export const WORKFLOW_RUN_PAGE = z.object({ total_count: total, workflow_runs: z.array(WORKFLOW_RUN).nullish() });
