@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../../domain/model/agent-event.ts';
 import type { Agent, AgentSession } from '../../ports/agent.ts';
 import { createListener, createStage, type Stage } from '../../../test/support/acp/scripted-agent.ts';
 
@@ -137,6 +138,20 @@ describe('turns', () => {
       fail(-32603, 'model broke');
     }`);
     expect(events.at(-1)).toMatchObject({ type: 'usage', costUsd: 0.25 });
+  });
+
+  it('are done once they were answered, also where the service stops while a cost is waited for', async () => {
+    const live = await open(
+      await stage.agent(`handlers['session/prompt'] = () => {
+        say('did it');
+        setTimeout(() => update({ sessionUpdate: 'tool_call', toolCallId: 'late', title: 'late', kind: 'read' }), 1);
+        return { stopReason: 'end_turn' };
+      };`),
+    );
+    const stop = new AbortController();
+    // What comes after the answer shows that the cost is waited for by now.
+    const hear = ({ type }: AgentEvent): void => void (type === 'tool_started' && stop.abort());
+    expect(await live.runTurn({ number: 1, prompt: 'go' }, hear, stop.signal)).toEqual({ ok: true });
   });
 
   it('count a cost that is told a moment after their answer, each with its turn', async () => {

@@ -116,8 +116,7 @@ function createSession(parts: OpenSession): AgentSession {
       if (isFirst) for (const text of opened.notices) events.notice(text);
       const { verdict, changed } = await takeTurn(parts, { prompt, events, isFirst, changedBefore }, signal);
       changedBefore ||= changed;
-      if (signal.aborted) return await giveUp(patience.leaveMs);
-      if (!verdict.ok) return failedTurn(verdict.error, mask);
+      if (!verdict.ok) return signal.aborted ? await giveUp(patience.leaveMs) : failedTurn(verdict.error, mask);
       if (verdict.notice !== undefined) events.notice(verdict.notice);
       return { ok: true };
     } finally {
@@ -125,7 +124,7 @@ function createSession(parts: OpenSession): AgentSession {
     }
   }
 
-  /** A turn that was told to stop is cancelled, whatever the agent said meanwhile. */
+  /** A turn that was told to stop before it was answered is cancelled, whatever the agent says then. */
   async function giveUp(graceMs: number): Promise<TurnResult> {
     await connection.stop(graceMs);
     return failedTurn(cancelled(), mask);
