@@ -94,13 +94,6 @@ const HANGS: readonly Hang[] = [
     sections: () => ({ hooks: `after_run: ${JSON.stringify(STUCK)}\ntimeout_ms: 600000` }),
     cut: { running: '1' },
   },
-  {
-    what: 'a verification command',
-    sections: () => ({
-      self_review: `enabled: true\nverification_commands: [${JSON.stringify(STUCK)}]\nverification_timeout_ms: 600000`,
-    }),
-    cut: { running: '1' },
-  },
 ];
 
 describe('a stop while something hangs for good ends at the ceiling, and says what it cut off', () => {
@@ -121,6 +114,22 @@ describe('a stop while something hangs for good ends at the ceiling, and says wh
     expect(tookMs).toBeLessThan(CEILING_MS + CLOSING_MS + LATE_MS);
     expect(code).toBe(0);
     expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe.runIf(FULL)('a stop while a finished session is verified for good', () => {
+  it.concurrent('ends it before the ceiling, with its last hook', { timeout: 120_000 }, async (test) => {
+    const scene = await openScene('nsproject', test);
+    const verification = `verification_commands: [${JSON.stringify(STUCK)}]\nverification_timeout_ms: 600000`;
+    const sections = { agent: AGENT, self_review: `enabled: true\n${verification}`, hooks: 'after_run: touch "$HOME/tidied"' };
+    const daemon = await scene.start(sections);
+    await isStuck(scene);
+    const begin = performance.now();
+    const { code, records } = await daemon.stop();
+    expect(performance.now() - begin).toBeLessThan(CEILING_MS - 100);
+    expect(code).toBe(0);
+    expect(records.filter(({ msg }) => msg === CUT)).toEqual([]);
+    await scene.ground.read('tidied');
   });
 });
 
