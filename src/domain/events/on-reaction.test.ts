@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createPlayer, type Player } from '../../../test/support/core.ts';
 import { issueWith } from '../../../test/support/issues.ts';
 import { NOTHING_DURABLE } from '../model/durable.ts';
+import type { Findings } from '../model/findings.ts';
+import type { NoticeName } from '../model/notice.ts';
 import {
   BASE,
   OPEN,
@@ -67,17 +69,27 @@ describe('watching', () => {
     expect(player.state.claims.size).toBe(0);
   });
 
-  it('rests while the issue is closed, tells it once, and goes on once it is opened again', () => {
+  it.each<[string, Partial<Findings>, NoticeName, string]>([
+    [
+      'the issue is closed',
+      { issueClosed: ok(true) },
+      'reaction:issue:closed',
+      'the closed issue to be opened again, or the merge',
+    ],
+    [
+      'the tracker no longer has the issue',
+      { issueState: ok(null) },
+      'reaction:issue:gone',
+      'the tracker to have the issue again, or the merge',
+    ],
+  ])('rests while %s, tells it once, and goes on afterwards', (_, rest, notice, waitingFor) => {
     const player = watching({ merge_conflicts: BASE });
     const dirty = { merge: ok({ ...OPEN, mergeability: 'dirty' as const }) };
-    look(player, { ...dirty, issueClosed: ok(true) });
-    look(player, { ...dirty, issueClosed: ok(true) });
-    expect(progress(player, 'merge_conflicts')).toMatchObject({
-      used: 0,
-      waitingFor: 'the closed issue to be opened again, or the merge',
-    });
+    look(player, { ...dirty, ...rest });
+    look(player, { ...dirty, ...rest });
+    expect(progress(player, 'merge_conflicts')).toMatchObject({ used: 0, waitingFor });
     expect(player.state.claims.size).toBe(0);
-    expect(player.everTold('reaction:issue:closed')).toHaveLength(1);
+    expect(player.everTold(notice)).toHaveLength(1);
     look(player, dirty);
     expect(player.state.claims.size).toBe(1);
   });
@@ -91,20 +103,13 @@ describe('watching', () => {
     expect(progress(player, 'merge_conflicts')?.used).toBe(0);
   });
 
-  it('rests while the tracker no longer has the issue, tells it once, and goes on once it is there again', () => {
+  it('drops a turn that is queued when the tracker no longer has the issue', () => {
     const player = watching({ merge_conflicts: BASE });
     const dirty = { merge: ok({ ...OPEN, mergeability: 'dirty' as const }) };
     look(player, dirty);
     look(player, { ...dirty, issueState: ok(null) });
-    look(player, { ...dirty, issueState: ok(null) });
-    expect(progress(player, 'merge_conflicts')).toMatchObject({
-      used: 0,
-      waitingFor: 'the tracker to have the issue again, or the merge',
-    });
+    expect(progress(player, 'merge_conflicts')).toMatchObject({ used: 0 });
     expect(player.state.claims.size).toBe(0);
-    expect(player.everTold('reaction:issue:gone')).toHaveLength(1);
-    look(player, dirty);
-    expect(player.state.claims.size).toBe(1);
   });
 
   it('ends when every window is over', () => {
