@@ -4,7 +4,7 @@ import { CLI, commandMs, issues, launch, makeFolder, workflow } from '../support
 import { atMost, median, timesFloor, type Row } from '../table.ts';
 import { storeRetries } from '../support/retries.ts';
 
-const ROUNDS = 15;
+const ROUNDS = 25;
 
 /** Starts of the command, against the start of Node itself. */
 export async function startRows(): Promise<Row[]> {
