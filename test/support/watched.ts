@@ -62,7 +62,8 @@ export function answerLook(
 ): void {
   const merge = findings.merge ?? ok(OPEN);
   const all: Findings = { issueState: ok('review'), ...findings, merge };
-  player.send({ type: 'inspected', issueId: '1', number: 7, armedAt: watch.armedAt, runs: watch.facts.runs, due, findings: all });
+  const { mergeRequest, armedAt, facts } = watch;
+  player.send({ type: 'inspected', issueId: '1', number: mergeRequest.number, armedAt, runs: facts.runs, due, findings: all });
 }
 
 export function progress(player: Player, kind: ReactionKind) {

@@ -376,6 +376,21 @@ describe('whose word counts', () => {
     expect(player.everTold('reaction:turn:queued')).toHaveLength(1);
     expect(player.everTold('reaction:watch:armed')).toHaveLength(1);
   });
+
+  it('is not given twice to an agent that names another request for a while', () => {
+    const player = watching({ review_comments: { ...reviews.review_comments, budget: 9 } });
+    look(player, { reviews: ok([comment('1')]) });
+    startTurn(player);
+    player.exit('1', { scm: { ...SCM, prNumber: 9 } });
+    player.after(0);
+    look(player, { reviews: ok([comment('2')]) });
+    startTurn(player);
+    player.exit('1', { scm: SCM });
+    player.after(0);
+    look(player, { reviews: ok([comment('1')]) });
+    expect(player.everTold('reaction:watch:armed')).toHaveLength(3);
+    expect(player.everTold('reaction:turn:queued')).toHaveLength(2);
+  });
 });
 
 describe('a read that fails', () => {

@@ -32,11 +32,12 @@ export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdi
   if (!mergeRequest) return;
   // One that this run did not name stays on the forge where it is.
   const forge = mergeRequest === before?.mergeRequest ? before.facts.forge : (settings.forge ?? null);
-  const isKnown = before !== undefined && sameRequest(before.mergeRequest, mergeRequest) && isSameForge(before, forge);
+  const isThere = before !== undefined && isSameForge(before, forge);
+  const isKnown = isThere && sameRequest(before.mergeRequest, mergeRequest);
   const facts = isKnown && before.mergeRequest.branch === mergeRequest.branch ? before.facts : NOTHING_KNOWN;
   const reactions = active.map((reaction) => {
     const { kind } = reaction;
-    return [kind, armed(reaction, before?.reactions[kind], isKnown, draft.now)];
+    return [kind, armed(reaction, before?.reactions[kind], { isKnown, isThere }, draft.now)];
   });
   putWatch(draft, {
     issue: live.issue,
@@ -116,16 +117,18 @@ function isFinal(verdict: Verdict): boolean {
 
 /**
  * The turn that was queued has ended: the same head may be judged once more, within the same budget. A run that names
- * another request in its place does not win a budget by that.
+ * another request of the forge in its place does not win a budget by that, and a later one that names the first again is not
+ * given its comments twice.
  */
 function armed(
   { onRunEnded }: Reaction,
   progress: ReactionProgress | undefined,
-  isKnown: boolean,
+  { isKnown, isThere }: { readonly isKnown: boolean; readonly isThere: boolean },
   now: number,
 ): ReactionProgress {
   if (progress === undefined) return freshProgress(now);
-  if (!isKnown) return { ...freshProgress(now), used: progress.used };
+  const given = isThere && progress.mark.at === 'given' ? progress.mark : NO_MARK;
+  if (!isKnown) return { ...freshProgress(now), used: progress.used, mark: given };
   return { ...progress, mark: onRunEnded?.(progress.mark) ?? progress.mark, nextAt: now };
 }
 
