@@ -377,6 +377,23 @@ describe('whose word counts', () => {
     expect(player.everTold('reaction:watch:armed')).toHaveLength(1);
   });
 
+  it('is not given twice when the reaction was off while another run ended', () => {
+    const player = watching({ ...reviews, merge_conflicts: BASE });
+    const { settings } = player.state;
+    const switchTo = (on: typeof settings.reactions.on) => {
+      look(player, {});
+      player.send({ type: 'settings-changed', settings: { ...settings, reactions: { ...settings.reactions, on } } });
+    };
+    look(player, { reviews: ok([comment('1')]) });
+    finishTurn(player);
+    switchTo({ merge_conflicts: BASE });
+    look(player, { merge: ok({ ...OPEN, mergeability: 'dirty' }) });
+    finishTurn(player, 'sha2');
+    switchTo(settings.reactions.on);
+    look(player, { reviews: ok([comment('1')]) });
+    expect(player.everTold('reaction:turn:queued')).toHaveLength(2);
+  });
+
   it('is not given twice to an agent that names another request for a while', () => {
     const player = watching({ review_comments: { ...reviews.review_comments, budget: 9 } });
     look(player, { reviews: ok([comment('1')]) });

@@ -45,7 +45,8 @@ export function armWatch(draft: Draft, live: Live, exit: RunExit, verdict: Verdi
     armedAt: draft.now,
     attempt: live.attempt,
     facts: { ...facts, forge },
-    reactions: Object.fromEntries(reactions) as Watch['reactions'],
+    // One that is off stays as it was: switched on again, it goes on from there.
+    reactions: { ...(isKnown && before.reactions), ...(Object.fromEntries(reactions) as Watch['reactions']) },
   });
   const { owner, repo, number } = mergeRequest;
   if (!isKnown) announce(draft, 'reaction:watch:armed', { issue: live.issue, number, owner, repo });
