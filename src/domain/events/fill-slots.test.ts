@@ -164,6 +164,21 @@ describe('a slot that becomes free', () => {
     expect(play.state.live.size).toBe(8);
   });
 
+  it.each([
+    ['cannot be read', { ok: false, fault }, 'it failed'],
+    ['does not tell its blockers', { ok: true, value: issueWith({ id: '5', blockedBy: null }) }, 'an incomplete list'],
+  ] as const)('is not taken by one that %s, which is told at once', (_name, answer, why) => {
+    const play = player(5);
+    play.poll(issues(() => ({ blockedBy: null })).slice(0, 5));
+    const four = play.asked('read-blockers')[0]?.issues ?? [];
+    play.send({ type: 'blockers-answered', blockers: new Map(four.map(({ id }) => [id, { ok: true, value: [] }])) });
+    expect(play.asked('read-candidate').map(({ issue }) => issue.id)).toEqual(['5']);
+    play.send({ type: 'candidate-read', issueId: '5', issue: answer });
+    const told = { reason: 'blockers_unresolved', detail: expect.stringContaining(why) as string };
+    expect(play.everTold('issue:candidate:held').at(-1)?.facts).toMatchObject(told);
+    expect(play.state.holds.get('5')).toMatchObject(told);
+  });
+
   it('goes on being filled when a poll started what was being read for it', () => {
     const play = player(6);
     play.poll(manyIssues(30));

@@ -2,15 +2,15 @@ import { ask, settleRead } from '../pending-effects.ts';
 import { announce, change, changePoll, type Draft } from '../draft.ts';
 import type { EventNamed } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
-import { HOLDS, type Hold, type HoldReason } from '../model/hold.ts';
-import { normalState, refOf, type Issue } from '../model/issue.ts';
+import { HOLDS, type Hold, type HoldReason, type HoldVerdict } from '../model/hold.ts';
+import { normalState, refOf, type Issue, type IssueRef } from '../model/issue.ts';
 import type { Lane } from '../model/poll.ts';
 import type { State } from '../model/state.ts';
 import { withEntry, withoutEntry } from '../model/versioned-map.ts';
 import { cheapHold, waitsForSlot } from '../rules/eligibility.ts';
 import { hasOpenSlot, isSlotTaken, openSlots } from '../rules/slots.ts';
 import { noteApproval } from './approval.ts';
-import { holdOf } from '../rules/dispatch-filters.ts';
+import { holdOf, INCOMPLETE, unresolved } from '../rules/dispatch-filters.ts';
 import { isBudget } from '../rules/budget.ts';
 import { fireDueRetries, mayStartRuns } from './on-retry-due.ts';
 import { park } from './parking.ts';
@@ -116,8 +116,10 @@ function isCandidate(draft: Draft, issue: Issue): boolean {
 }
 
 /** One that waits to be read says why it could not be. */
-function tellUnread(draft: Draft, issueId: string, { message }: Fault): void {
+function tellUnread(draft: Draft, issueId: string, fault: Fault): void {
+  const { message } = fault;
   const hold = draft.state.holds.get(issueId);
+  if (hold?.reason === 'blockers_not_read') return holdAnew(draft, hold.issue, unresolved(fault));
   if (hold?.reason !== 'approval_not_read' && hold?.reason !== 'read_again') return;
   const detail = `it could not be read, which is tried again at the next poll: ${message}`;
   change(draft, { holds: withEntry(draft.state.holds, issueId, { ...hold, detail }) });
@@ -126,19 +128,23 @@ function tellUnread(draft: Draft, issueId: string, { message }: Fault): void {
 const BLOCKED: ReadonlySet<HoldReason> = new Set(['blocked_by', 'blockers_unresolved']);
 
 function startIfFree(draft: Draft, issue: Issue): boolean {
-  const verdict = holdOf(draft, issue, undefined);
-  if (verdict === null) {
-    startRun(draft, refOf(issue), FIRST_START, issue);
-    return true;
+  const verdict = holdOf(draft, issue, INCOMPLETE);
+  if (verdict !== null) {
+    holdAnew(draft, refOf(issue), verdict);
+    return false;
   }
+  startRun(draft, refOf(issue), FIRST_START, issue);
+  return true;
+}
+
+/** A candidate that was read is held for what its reading brought. */
+function holdAnew(draft: Draft, issue: IssueRef, verdict: HoldVerdict): void {
   const before = draft.state.holds.get(issue.id);
-  const ref = refOf(issue);
   const isNews = before?.reason !== verdict.reason;
   // What only waits for its turn was told of by the poll, and what blocks one that is read whole at each poll, at the first time.
   const isKnown = BLOCKED.has(verdict.reason) && draft.state.poll.readInVainAt.has(issue.id);
-  if (isNews && !isKnown && !HOLDS[verdict.reason].isPassing) announce(draft, 'issue:candidate:held', { issue: ref, ...verdict });
+  if (isNews && !isKnown && !HOLDS[verdict.reason].isPassing) announce(draft, 'issue:candidate:held', { issue, ...verdict });
   const since = isNews ? draft.now : before.since;
-  change(draft, { holds: withEntry(draft.state.holds, issue.id, { issue: ref, ...verdict, since }) });
-  if (isBudget(verdict.reason)) park(draft, ref, verdict.reason, verdict.detail);
-  return false;
+  change(draft, { holds: withEntry(draft.state.holds, issue.id, { issue, ...verdict, since }) });
+  if (isBudget(verdict.reason)) park(draft, issue, verdict.reason, verdict.detail);
 }

@@ -2,7 +2,7 @@ import { blockerHold, cheapHold, type Moment } from './eligibility.ts';
 import { globalSlots, newcomerSlotHold } from './slots.ts';
 import type { HoldVerdict } from '../model/hold.ts';
 import { authorHold, approvalHold } from './trust.ts';
-import type { Answer } from '../model/fault.ts';
+import type { Answer, Fault } from '../model/fault.ts';
 import type { Blocker, Issue } from '../model/issue.ts';
 import type { State } from '../model/state.ts';
 
@@ -28,8 +28,11 @@ function ownHold(moment: Moment, issue: Issue): HoldVerdict | null {
 export function blockersHold(state: State, issue: Issue, read: Answer<readonly Blocker[]> | undefined): HoldVerdict | null {
   if (issue.blockedBy !== null) return blockerHold(state, issue.blockedBy);
   if (read === undefined) return { reason: 'blockers_not_read', detail: 'its blockers wait to be read at a later poll' };
-  if (!read.ok) return { reason: 'blockers_unresolved', detail: `its blockers could not be read: ${read.fault.message}` };
-  return blockerHold(state, read.value);
+  return read.ok ? blockerHold(state, read.value) : unresolved(read.fault);
+}
+
+export function unresolved({ message }: Fault): HoldVerdict {
+  return { reason: 'blockers_unresolved', detail: `its blockers could not be read: ${message}` };
 }
 
 /** Of an issue that was read whole and does not tell its blockers: nothing else tells them. */
