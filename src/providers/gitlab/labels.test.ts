@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeGitlab, FakeGitlabOptions } from '../../../test/fakes/gitlab.ts';
 import { startFakeGitlab } from '../../../test/fakes/gitlab.ts';
 import { openSubject } from '../../../test/fakes/gitlab/connect.ts';
-import { empty } from '../../../test/support/http-server.ts';
+import { empty, json } from '../../../test/support/http-server.ts';
 import { storedSpelling } from './labels.ts';
 
 const never = new AbortController().signal;
@@ -70,6 +70,14 @@ describe('add', () => {
     expect(warnings()).toMatchObject([{ attributes: { label: 'needs-human' } }]);
   });
 
+  it('a label that is not on the issue afterwards was not added', async () => {
+    const { fake, labels } = await connect();
+    fake.addIssue({ labels: ['bug'] });
+    fake.failNext({ method: 'PUT', path: /issues\/1$/ }, json({ iid: 1, labels: ['bug'] }));
+    const detail = 'the label "needs-human" was accepted but issue 1 does not carry it';
+    await expect(labels.add('1', 'needs-human', never)).rejects.toMatchObject({ kind: 'tracker_payload_error', detail });
+  });
+
   it('a comma is refused before any request; a missing issue is not found', async () => {
     const { fake, labels } = await connect();
     await expect(labels.add('1', 'a,b', never)).rejects.toMatchObject({ kind: 'tracker_payload_error' });
@@ -85,6 +93,14 @@ describe('remove', () => {
     await labels.remove('1', 'bug', never);
     expect(fake.issue(1).labels).toEqual(['bugs']);
     expect(fake.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+  });
+
+  it('a label that is on the issue afterwards was not removed', async () => {
+    const { fake, labels } = await connect();
+    fake.addIssue({ labels: ['Bug', 'bug'] });
+    fake.failNext({ method: 'PUT', path: /issues\/1$/ }, json({ iid: 1, labels: ['bug'] }));
+    const detail = 'the label "bug" was removed but issue 1 still carries it';
+    await expect(labels.remove('1', 'bug', never)).rejects.toMatchObject({ kind: 'tracker_payload_error', detail });
   });
 
   it('nothing to remove, no write', async () => {

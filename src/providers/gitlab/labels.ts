@@ -1,9 +1,8 @@
 import { TrackerError } from '../../domain/model/errors.ts';
 import { sameState } from '../../domain/model/issue.ts';
 import type { LabelWriter } from '../../ports/tracker.ts';
-import { ANY_JSON } from './client.ts';
 import type { Project } from './routes.ts';
-import { issueRoute, readIssue, readLabelNames, trackerError } from './routes.ts';
+import { issueRoute, readIssue, readLabelNames, trackerError, updateIssue } from './routes.ts';
 import { KIND } from './settings.ts';
 
 /**
@@ -44,21 +43,17 @@ export function storedSpelling(names: readonly string[], label: string): string 
 }
 
 export function createLabelWriter(project: Project, catalog: LabelCatalog): LabelWriter {
-  const update = async (id: string, body: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> => {
-    // GitLab API, "Issues API": update of an issue.
-    await project.http.sendJson('PUT', ANY_JSON, { path: issueRoute(project, id), body }, signal);
-  };
   return {
     add: async (id, label, signal) => {
       if (!isWritable(project, id, label)) return;
       const names = (await catalog.tryRead(label.trim(), signal)) ?? [];
-      await update(id, { add_labels: storedSpelling(names, label) ?? label.trim() }, signal);
+      await updateIssue(project, id, { add_labels: storedSpelling(names, label) ?? label.trim() }, signal);
     },
     remove: async (id, label, signal) => {
       if (!isWritable(project, id, label)) return;
       const issue = await readIssue(project, id, signal);
       const variants = (issue.labels ?? []).filter((name) => sameState(name, label));
-      if (variants.length > 0) await update(id, { remove_labels: variants.join(',') }, signal);
+      if (variants.length > 0) await updateIssue(project, id, { remove_labels: variants.join(',') }, signal);
     },
   };
 }

@@ -6,7 +6,8 @@ import type { TrackerHttp } from '../shared/http.ts';
 import { PAGE_SIZE } from './settings.ts';
 import { isIssue } from './map.ts';
 import type { WireIssue, WireIssueState } from './schema.ts';
-import { ISSUE, LABEL } from './schema.ts';
+import { ISSUE, LABEL, UPDATED_ISSUE } from './schema.ts';
+import { undoneOf, type IssueUpdate } from './transition.ts';
 
 /** One project of the remote, and what its operations share. */
 export interface Project {
@@ -48,6 +49,15 @@ export async function readIssue(project: Project, id: string, signal: AbortSigna
   if (isIssue(issue)) return issue;
   const detail = `#${id} is of the type ${JSON.stringify(issue.issue_type)}, not an issue`;
   throw trackerError(project, { kind: 'tracker_not_found', method: 'GET', path: route, detail });
+}
+
+/** One update. The remote answers 200 also where the role of the token may not set labels, and leaves them as they are. */
+export async function updateIssue(project: Project, id: string, body: IssueUpdate, signal: AbortSignal): Promise<void> {
+  const place = { method: 'PUT', path: issueRoute(project, id) } as const;
+  // GitLab API, "Issues API": update of an issue.
+  const issue = await project.http.sendJson(place.method, UPDATED_ISSUE, { path: place.path, body }, signal);
+  const undone = undoneOf(body, issue, id);
+  if (undone !== null) throw trackerError(project, { ...place, kind: 'tracker_payload_error', detail: undone });
 }
 
 /** What a list holds of issues, each once: one that moved between two pages may be on both. */

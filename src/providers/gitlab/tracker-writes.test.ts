@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connections } from '../../../test/fakes/gitlab/connect.ts';
-import { empty } from '../../../test/support/http-server.ts';
+import { empty, json } from '../../../test/support/http-server.ts';
 
 const never = new AbortController().signal;
 const connect = connections();
@@ -94,6 +94,43 @@ describe('transitionIssue', () => {
       kind: 'tracker_auth_error',
       message: expect.stringContaining('insufficient_scope') as string,
     });
+  });
+
+  // A role that may not set labels or close issues: the rest of the update is made, and the answer is a success.
+  it.each<[what: string, target: string, labels: string[], answer: object, detail: string]>([
+    ['the new label is not on', 'human-review', ['backlog'], { labels: ['backlog'] }, 'the label "human-review" was accepted but issue 1 does not carry it'], // prettier-ignore
+    ['no label is on', 'human-review', [], { labels: [] }, 'the label "human-review" was accepted but issue 1 does not carry it'],
+    ['the old label is not off', 'human-review', ['Backlog'], { labels: ['Backlog', 'human-review'] }, 'the label "Backlog" was removed but issue 1 still carries it'], // prettier-ignore
+    ['the issue is not closed', 'done', ['done'], { state: 'opened', labels: ['done'] }, 'issue 1 was closed but is still open'],
+  ])('an update that is answered 200 is no move where %s', async (_, target, labels, answer, detail) => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ labels });
+    fake.failNext({ method: 'PUT', path: /issues\/1$/ }, json({ iid: 1, ...answer }));
+    await expect(tracker.transitionIssue('1', target, never)).rejects.toMatchObject({ kind: 'tracker_payload_error', detail });
+    await tracker.transitionIssue('1', target, never);
+    expect((await tracker.fetchIssueStatesByIds(['1'], never)).get('1'), 'made again, it is whole').toBe(target);
+  });
+
+  it('an issue that stays closed was not reopened', async () => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ state: 'closed', labels: ['backlog'] });
+    fake.failNext({ method: 'PUT', path: /issues\/1$/ }, json({ iid: 1, state: 'closed' }));
+    const detail = 'issue 1 was reopened but is still closed';
+    await expect(tracker.transitionIssue('1', 'backlog', never)).rejects.toMatchObject({ kind: 'tracker_payload_error', detail });
+  });
+
+  it.each<[what: string, answer: unknown]>([
+    ['nothing', {}],
+    ['a list', []],
+    ['no value', null],
+    ['an issue without labels and state', { iid: 1 }],
+    ['labels of another shape', { iid: 1, state: 7, labels: [{ name: 'bug' }] }],
+    ['the label in another case', { iid: 1, state: 'closed', labels: ['DONE'] }],
+  ])('an answer that shows %s is believed', async (_, answer) => {
+    const { fake, tracker } = await connect();
+    fake.addIssue({ labels: ['backlog'] });
+    fake.failNext({ method: 'PUT', path: /issues\/1$/ }, json(answer));
+    await tracker.transitionIssue('1', 'done', never);
   });
 
   it('a state with a comma cannot be a label', async () => {

@@ -9,14 +9,14 @@ import { createLastTold, type LastTold } from '../../lib/last-told.ts';
 import { lastLabelling } from '../shared/person.ts';
 import type { Tuning } from '../shared/settings.ts';
 import { RETRY_DELAYS_MS } from '../shared/settings.ts';
-import { ANY_JSON, createClient } from './client.ts';
+import { createClient } from './client.ts';
 import { type TrackerInputs, PAGE_SIZE } from './settings.ts';
 import type { LabelCatalog } from './labels.ts';
 import { createLabelCatalog, createLabelWriter, refuseComma, storedSpelling } from './labels.ts';
 import { derivedState, stateRule, toComments, toIssue } from './map.ts';
 import { preflight, readRights } from './preflight.ts';
 import type { Project } from './routes.ts';
-import { distinctIssues, isIssueNumber, issueRoute, openProject, readIssue, trackerError } from './routes.ts';
+import { distinctIssues, isIssueNumber, issueRoute, openProject, readIssue, trackerError, updateIssue } from './routes.ts';
 import { withFilter } from './query-filter.ts';
 import type { WireIssue, WireIssueState } from './schema.ts';
 import { CREATED_NOTE, ISSUE, ISSUE_STATE, NOTE, OWN_ACCOUNT } from './schema.ts';
@@ -161,8 +161,7 @@ async function transitionIssue(context: Context, id: string, state: string, sign
   const issue = await readIssue(project, id, signal);
   const label = await targetLabel(context, issue, target.state, signal);
   const body = planTransition(issue, { role: target.role, label }, inputs.states);
-  // GitLab API, "Issues API": update of an issue.
-  if (body) await project.http.sendJson('PUT', ANY_JSON, { path: route, body }, signal);
+  if (body) await updateIssue(project, id, body, signal);
 }
 
 /** The catalogue's spelling; else the one the issue carries, which exists by that; else the configured one, to be created. */

@@ -1,6 +1,6 @@
 import { sameState, stateIn } from '../../domain/model/issue.ts';
 import { isClosed } from './map.ts';
-import type { WireIssueState } from './schema.ts';
+import type { WireIssueState, WireUpdatedIssue } from './schema.ts';
 import type { LabelStates } from './settings.ts';
 
 /** A configured state as the goal of a move. */
@@ -51,6 +51,19 @@ export function planTransition(
     ...(outgoing.length > 0 && { remove_labels: outgoing.join(',') }),
   };
   return Object.keys(update).length > 0 ? update : null;
+}
+
+/** What an issue shows to be left undone of an update that was accepted, in words; null when it is all done. */
+export function undoneOf(update: IssueUpdate, { state, labels }: WireUpdatedIssue, id: string): string | null {
+  const { state_event: event, add_labels: added, remove_labels: removed = '' } = update;
+  if (labels && added !== undefined && !stateIn(labels, added))
+    return `the label ${JSON.stringify(added)} was accepted but issue ${id} does not carry it`;
+  // Exactly: another spelling of what was removed may be what was added.
+  const left = labels?.find((name) => removed.split(',').includes(name));
+  if (left !== undefined) return `the label ${JSON.stringify(left)} was removed but issue ${id} still carries it`;
+  if (event === 'close' && state === 'opened') return `issue ${id} was closed but is still open`;
+  if (event === 'reopen' && state === 'closed') return `issue ${id} was reopened but is still closed`;
+  return null;
 }
 
 function stateEvent(role: Target['role'], closed: boolean): IssueUpdate['state_event'] {
