@@ -12,7 +12,7 @@ import { KIND } from './settings.ts';
 export interface LabelCatalog {
   /** Reads the labels and remembers them. */
   read(signal: AbortSignal): Promise<readonly string[]>;
-  /** What was read last; when nothing was, reads now. Null with a warning when that fails. */
+  /** What was read last; reads now where that has no such label, which may have come since. Null with a warning when that fails. */
   recall(label: string, signal: AbortSignal): Promise<readonly string[] | null>;
   /** Reads now. Null with a warning when that fails. */
   tryRead(label: string, signal: AbortSignal): Promise<readonly string[] | null>;
@@ -22,7 +22,8 @@ export function createLabelCatalog(project: Project): LabelCatalog {
   let known: readonly string[] | null = null;
   const catalog: LabelCatalog = {
     read: async (signal) => (known = await readLabelNames(project, signal)),
-    recall: async (label, signal) => known ?? catalog.tryRead(label, signal),
+    recall: async (label, signal) =>
+      known && storedSpelling(known, label) !== undefined ? known : catalog.tryRead(label, signal),
     tryRead: async (label, signal) => {
       try {
         return await catalog.read(signal);

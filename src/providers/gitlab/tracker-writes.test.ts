@@ -59,6 +59,20 @@ describe('transitionIssue', () => {
     expect(warnings()).toEqual([]);
   });
 
+  it('a label that came after the start is taken as it is spelled, and known from then on', async () => {
+    const { fake, tracker, sent } = await connect({}, { labels: ['backlog'] });
+    fake.addIssue({ labels: ['backlog'] });
+    fake.addIssue();
+    await tracker.preflight?.(never);
+    fake.editIssue(2, { addLabels: ['Done'] });
+    await tracker.transitionIssue('1', 'done', never);
+    await tracker.transitionIssue('1', 'backlog', never);
+    await tracker.transitionIssue('1', 'done', never);
+    expect(fake.issue(1).labels).toEqual(['Done']);
+    expect(fake.labelNames()).not.toContain('done');
+    expect(sent('GET').filter((line) => line.includes('/labels'))).toHaveLength(2);
+  });
+
   it('without a preflight the catalogue is read by the first move, and again after that failed', async () => {
     const { fake, tracker, warnings, sent } = await connect({}, { labels: ['Done', 'Backlog'] });
     fake.addIssue({ labels: ['Backlog'] });
