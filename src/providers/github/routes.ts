@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { TrackerError } from '../../domain/model/errors.ts';
-import { stateIn } from '../../domain/model/issue.ts';
-import { path, type HttpResponse } from '../../lib/http/index.ts';
+import { path } from '../../lib/http/index.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { RepoKey } from '../../ports/scm.ts';
 import { whenMissing } from '../shared/failures.ts';
@@ -9,7 +8,7 @@ import type { TrackerHttp, TrackerRequest } from '../shared/http.ts';
 import { KIND, PAGE_SIZE } from './settings.ts';
 import type { LabelEvent } from '../../ports/scm.ts';
 import { readLabelJournal } from './label-events.ts';
-import { COMMENT, ISSUE, labels, REPOSITORY_FACTS, SEARCH_PAGE } from './schema.ts';
+import { COMMENT, ISSUE, REPOSITORY_FACTS, SEARCH_PAGE } from './schema.ts';
 import type { WireComment, WireIssue, WireRepository } from './schema.ts';
 
 /** The remote's routes for one repository, as they are on the wire. `id` is an issue number. */
@@ -74,7 +73,7 @@ export function createRoutes(http: TrackerHttp, { owner, repo }: RepoKey, logger
 
 type Writes = Pick<Routes, 'addComment' | 'addLabel' | 'removeLabel' | 'update'>;
 
-/** What changes an issue. What was done is done, however it is confirmed: only an answer that shows the contrary is a failure. */
+/** What changes an issue. The answers are not read: what was done is done, however it is confirmed. */
 function writesTo(http: TrackerHttp, of: (id: string) => string): Writes {
   return {
     addComment: async (id, body, signal) => {
@@ -83,12 +82,8 @@ function writesTo(http: TrackerHttp, of: (id: string) => string): Writes {
     },
     addLabel: async (id, label, signal) => {
       // REST API, "Add labels to an issue".
-      const place = { method: 'POST', path: `${of(id)}/labels` } as const;
-      const name = labelName(label, place.method, place.path);
-      const shown = labelsIn(await http.send(place.method, { path: place.path, body: { labels: [name] } }, signal));
-      if (shown.length === 0 || stateIn(shown, name)) return;
-      const detail = `the label ${JSON.stringify(name)} was accepted but issue ${id} does not carry it`;
-      throw new TrackerError({ ...place, kind: 'tracker_payload_error', detail });
+      const route = `${of(id)}/labels`;
+      await http.send('POST', { path: route, body: { labels: [labelName(label, 'POST', route)] } }, signal);
     },
     removeLabel: async (id, label, signal) => {
       // REST API, "Remove a label from an issue".
@@ -100,15 +95,6 @@ function writesTo(http: TrackerHttp, of: (id: string) => string): Writes {
       await http.send('PATCH', { path: of(id), body: change }, signal);
     },
   };
-}
-
-/** The labels that an answer shows; none where it cannot be read. */
-function labelsIn(response: HttpResponse): readonly string[] {
-  try {
-    return labels.parse(response.json());
-  } catch {
-    return [];
-  }
 }
 
 const PAGED = { per_page: PAGE_SIZE };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asked, connections, failureOf } from '../../../test/fakes/github/connect.ts';
-import { empty, json, type Reply } from '../../../test/support/http-server.ts';
+import { empty, json } from '../../../test/support/http-server.ts';
 
 const signal = new AbortController().signal;
 const connect = connections();
@@ -173,29 +173,6 @@ describe('CommentIssue and labels', () => {
       'DELETE /issues/1/labels/needs-human',
     ]);
     expect(fake.requests[0]?.json()).toEqual({ labels: ['needs-human'] });
-  });
-
-  it('takes no answer for a move that lists other labels only', async () => {
-    const { fake, tracker } = await connect();
-    fake.addIssue({ labels: ['backlog'] });
-    fake.failNext(/POST/, json([{ name: 'bug' }]));
-    const error = await failureOf(tracker.transitionIssue('1', 'done', signal));
-    expect(error.kind).toBe('tracker_payload_error');
-    expect(error.detail).toBe('the label "done" was accepted but issue 1 does not carry it');
-  });
-
-  it.each<[what: string, answer: Reply]>([
-    ['empty', empty(200)],
-    ['{}', json({})],
-    ['an empty list', json([])],
-    ['a list of something else', json([1])],
-    ['the label in another case', json([{ name: 'bug' }, { name: 'Done' }])],
-    ['bare names', json(['done'])],
-  ])('believes an answer that is %s', async (_, answer) => {
-    const { fake, tracker } = await connect();
-    fake.addIssue({ labels: ['backlog'] });
-    fake.failNext(/POST/, answer);
-    await tracker.transitionIssue('1', 'done', signal);
   });
 
   it.each(['', ' ', '.', '..'])('refuses the label %j, which would name another route', async (label) => {

@@ -97,7 +97,7 @@ describe('remove', () => {
 
   it('a label that is on the issue afterwards was not removed', async () => {
     const { fake, labels } = await connect();
-    fake.addIssue({ labels: ['Bug', 'bug'] });
+    fake.addIssue({ labels: ['bug'] });
     fake.failNext({ method: 'PUT', path: /issues\/1$/ }, json({ iid: 1, labels: ['bug'] }));
     const detail = 'the label "bug" was removed but issue 1 still carries it';
     await expect(labels.remove('1', 'bug', never)).rejects.toMatchObject({ kind: 'tracker_payload_error', detail });

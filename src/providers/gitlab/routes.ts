@@ -51,12 +51,16 @@ export async function readIssue(project: Project, id: string, signal: AbortSigna
   throw trackerError(project, { kind: 'tracker_not_found', method: 'GET', path: route, detail });
 }
 
-/** One update. The remote answers 200 also where the role of the token may not set labels, and leaves them as they are. */
+/**
+ * One update. The remote answers 200 also where the role of the token may not set labels, and leaves them as they are: where
+ * the answer shows that, the issue itself is asked.
+ */
 export async function updateIssue(project: Project, id: string, body: IssueUpdate, signal: AbortSignal): Promise<void> {
   const place = { method: 'PUT', path: issueRoute(project, id) } as const;
   // GitLab API, "Issues API": update of an issue.
-  const issue = await project.http.sendJson(place.method, UPDATED_ISSUE, { path: place.path, body }, signal);
-  const undone = undoneOf(body, issue, id);
+  const answer = await project.http.sendJson(place.method, UPDATED_ISSUE, { path: place.path, body }, signal);
+  if (undoneOf(body, answer, id) === null) return;
+  const undone = undoneOf(body, await readIssue(project, id, signal), id);
   if (undone !== null) throw trackerError(project, { ...place, kind: 'tracker_payload_error', detail: undone });
 }
 
