@@ -117,6 +117,7 @@ async function lead(id: string, { version = '0.1.0', lostAfterMs = LOST_AFTER_MS
             carrier: null,
             repository: null,
             template: { body: 'Work on {{ .issue.identifier }}.', line: 1 },
+            heldBack: () => null,
           },
           {
             announce: () => {},

@@ -81,7 +81,8 @@ export async function surveyBoard(
     if (blockers !== undefined && tracker.blockers && !isAsked) reads += 1;
     surveyed.push(judge(draft, state, whole, blockers));
   }
-  return { candidates: surveyed, state, tracker, waitOf: waitIn(fleet, runOn, deps.version) };
+  const waitOf = waitIn(fleet, { agent: settings.agent, pauses: state, version: deps.version });
+  return { candidates: surveyed, state, tracker, waitOf };
 }
 
 /** What is asked of the board. */

@@ -14,6 +14,7 @@ import { chooseRunner } from '../../runners/choose-runner.ts';
 import type { RunParts } from '../../runners/queue/leader/given-runs.ts';
 import type { QueueRunner } from '../../runners/queue/leader/index.ts';
 import type { OwnStore } from './own-store.ts';
+import { createQueueGate, type QueueGate } from '../leader/queue-gate.ts';
 import { whileLeading } from '../leader/while-leading.ts';
 import type { BuiltAdapters } from '../adapters/build-adapters.ts';
 import { withCrashPoints } from './crash-points.ts';
@@ -68,14 +69,19 @@ export async function openWatchedTracker(
   const bySettings = new WeakMap<object, BuiltAdapters>();
   const own = (): BuiltAdapters => tracker.adapters;
   const builtFor = (ofRun: Settings): BuiltAdapters => bySettings.get(ofRun) ?? own();
+  const gate = createQueueGate(() => tracker.loop.state());
   const interpret = createInterpreter({
     adapters: own,
     adaptersOf: builtFor,
-    report: (event) => tracker.loop.report(screen(event)),
+    report(event) {
+      const screened = screen(event);
+      gate.hear(screened);
+      tracker.loop.report(screened);
+    },
     announce: (notice) => hear(tracker, notice),
     findPreflightProblem,
     spentOn: (issueIds) => store.spentOn(identity, issueIds),
-    runner: createRunner(deps, builtFor),
+    runner: createRunner(deps, builtFor, gate),
     inOrder: async (issues) => showIssues(await order(issues)),
     killed,
   });
@@ -110,10 +116,14 @@ export function tellRetriesLeft({ loop, adapters }: WatchedTracker, announce: (n
 }
 
 /** Runs go to workers, to other hosts or stay here, with the adapters of the settings they began with. */
-function createRunner({ queue, hosts, killed }: WatchedTrackerDeps, builtFor: (ofRun: Settings) => BuiltAdapters) {
+function createRunner(
+  { queue, hosts, killed }: WatchedTrackerDeps,
+  builtFor: (ofRun: Settings) => BuiltAdapters,
+  gate: QueueGate,
+) {
   return chooseRunner({
     queue,
-    partsOf: (plan) => partsOf(plan, builtFor(plan.settings)),
+    partsOf: (plan) => ({ ...partsOf(plan, builtFor(plan.settings)), heldBack: () => gate.heldBack(plan) }),
     here: createSshRunner({
       hosts,
       adaptersOf: ({ settings }) => builtFor(settings),
@@ -124,7 +134,7 @@ function createRunner({ queue, hosts, killed }: WatchedTrackerDeps, builtFor: (o
 }
 
 /** What goes with a run to a worker, and what is done for it here. */
-function partsOf(plan: RunPlan, { tracker, tools, workflow, carrierFor }: BuiltAdapters): RunParts {
+function partsOf(plan: RunPlan, { tracker, tools, workflow, carrierFor }: BuiltAdapters): Omit<RunParts, 'heldBack'> {
   const { repo } = workflow.settings.workspace;
   return {
     tracker,

@@ -74,9 +74,11 @@ async function knownToService(
   if (database === null) return null;
   return withRecords(database, loaded, async (records) => {
     if (!records?.daemon) return null;
-    const waitOf = waitIn(await records.fleet(), loaded.settings?.agent.runOn ?? null, FORAY_VERSION);
+    const durable = await records.load();
+    const agent = loaded.settings?.agent ?? null;
+    const waitOf = waitIn(await records.fleet(), { agent, pauses: durable, version: FORAY_VERSION });
     const around = { settings: loaded.settings, now: Date.now(), endingElsewhere: await records.endingElsewhere(), waitOf };
-    const found = explainRecords(await records.load(), around, identifier);
+    const found = explainRecords(durable, around, identifier);
     if (identifier !== null && found.length === 0) return null;
     if (!asJson) tellService(records, await isServiceStopping(records));
     tellNote('the tracker was not read; this is what the database holds', whyUnread, asJson);

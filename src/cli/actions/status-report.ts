@@ -47,7 +47,8 @@ export async function gather(reading: ReadWorkflow): Promise<Report> {
   const durable = (await records?.load()) ?? NOTHING_DURABLE;
   const held = durable.claims.filter((claim) => claim.phase !== 'waiting');
   const fleet = held.length === 0 ? null : ((await records?.fleet()) ?? null);
-  const waitOf = waitIn(fleet, reading.loaded.settings?.agent.runOn ?? null, FORAY_VERSION);
+  const agent = reading.loaded.settings?.agent ?? null;
+  const waitOf = waitIn(fleet, { agent, pauses: durable, version: FORAY_VERSION });
   const running = await Promise.all(
     held.map(async (claim) => {
       const runId = claim.phase === 'running' ? claim.runId : claim.handoff.runId;

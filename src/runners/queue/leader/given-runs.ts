@@ -14,6 +14,8 @@ import { createSlots, type Slots } from './slots.ts';
 export interface RunParts extends AnsweredParts {
   readonly template: RunJob['template'];
   readonly repository: RunJob['repository'];
+  /** Why it may not be given to anybody now, in words; null where it may. */
+  readonly heldBack: () => string | null;
 }
 
 export interface GivenRun extends RunParts {
@@ -103,9 +105,10 @@ export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
   function choose(chooseFor: Choose): GivenRun[] {
     return [...runs.values()].filter((run) => {
       if (run.worker !== null || run.exit !== null) return false;
-      const worker = chooseFor(run.plan);
+      const held = run.heldBack();
+      const worker = held === null ? chooseFor(run.plan) : null;
       if (worker !== null) place(run, worker);
-      else tellWait(run, deps.whyWaiting(run.plan.settings.agent.runOn ?? []));
+      else tellWait(run, held ?? deps.whyWaiting(run.plan.settings.agent.runOn ?? []));
       return worker !== null;
     });
   }

@@ -98,7 +98,7 @@ beforeEach(() => {
 afterEach(() => runner.close());
 
 let planned = 0;
-function start(calls: ToolCalls | null = null, more: Partial<RunPlan> = {}) {
+function start(calls: ToolCalls | null = null, more: Partial<RunPlan> = {}, heldBack: () => string | null = () => null) {
   planned += 1;
   const issue = issueWith({ id: String(planned), state: 'todo' });
   const plan: RunPlan = {
@@ -116,7 +116,7 @@ function start(calls: ToolCalls | null = null, more: Partial<RunPlan> = {}) {
   const reports: RunReport[] = [];
   const moved: string[] = [];
   const tracker = { transitionIssue: async (_id: string, state: string) => void moved.push(state) } as unknown as Tracker;
-  const parts = { tracker, tools: calls, carrier: null, repository: null, template: { body: '', line: 1 } };
+  const parts = { tracker, tools: calls, carrier: null, repository: null, template: { body: '', line: 1 }, heldBack };
   runner.start(plan, parts, { announce: () => {}, report: (said) => void reports.push(said) });
   return {
     id: plan.runId,
@@ -235,6 +235,20 @@ it('tells that a worker came, where nobody could take its runs before', async ()
   expect(joined).toBe(1);
   memory.memory.workers = [aWorker('w1'), aWorker('w2'), aWorker('w3', { labels: ['gpu'] })];
   await expect.poll(() => joined, soon).toBe(2);
+});
+
+it('gives no run that is held back, says why, and gives it when that is over', async () => {
+  memory.memory.workers = [aWorker('w1', { slots: 2 })];
+  let paused: string | null = 'waits in the queue: paused by an operator (ann)';
+  const run = start(null, {}, () => paused);
+  const other = start();
+  await expect.poll(() => memory.given.map(({ id }) => id), soon).toEqual([other.id]);
+  await expect
+    .poll(() => run.reports, soon)
+    .toMatchObject([{ type: 'agent-spoke', event: { type: 'notice', text: 'waits in the queue: paused by an operator (ann)' } }]);
+  paused = null;
+  await expect.poll(() => memory.given.map(({ id }) => id), soon).toEqual([other.id, run.id]);
+  expect(run.types()).toEqual(['agent-spoke', 'workspace-chosen']);
 });
 
 describe('workers whose hosts have the same name', () => {

@@ -23,8 +23,10 @@ describe('why no worker could take a run', () => {
 
 describe('what a run waits for', () => {
   const holders = new Map([['r1', 'a#1']]);
-  const waits = (workers: readonly WorkerRow[], labels: readonly string[] | null) =>
-    waitIn({ workers, holders }, labels, '0.1.0')('r2');
+  const pauses = { operatorPause: null, pauses: [] };
+  const facts = { agent: { kind: 'mock', runOn: [] }, pauses, version: '0.1.0' };
+  const waits = (workers: readonly WorkerRow[], runOn: readonly string[] | null) =>
+    waitIn({ workers, holders }, { ...facts, agent: { kind: 'mock', runOn } })('r2');
 
   it('is said of one that no worker has', () => {
     expect(waits([aWorker('a', { slots: 1 })], [])).toBe('waits in the queue for a worker: all slots are taken');
@@ -34,8 +36,20 @@ describe('what a run waits for', () => {
     expect(waits([aWorker('a', { slots: 2 })], [])).toContain('about to be given');
   });
 
+  it('is the end of a pause, whatever worker is free', () => {
+    const fleet = { workers: [aWorker('a', { slots: 2 })], holders };
+    const paused = waitIn(fleet, { ...facts, pauses: { ...pauses, operatorPause: { by: 'ann', reason: '', since: 0 } } });
+    expect([paused('r1'), paused('r2')]).toEqual([null, 'waits in the queue: paused by an operator (ann)']);
+    const rest = { agentKind: 'mock', until: 1, reason: 'too many' };
+    const rests = waitIn(fleet, { ...facts, pauses: { ...pauses, pauses: [rest] } });
+    expect(rests('r2')).toBe('waits in the queue: the agent mock rests: too many');
+    expect(waitIn(fleet, { ...facts, pauses: { ...pauses, pauses: [{ ...rest, agentKind: 'codex' }] } })('r2')).toContain(
+      'about',
+    );
+  });
+
   it('is nothing for one that was given to a worker, or is for none', () => {
-    expect(waitIn({ workers: [aWorker('a')], holders }, [], '0.1.0')('r1')).toBeNull();
+    expect(waitIn({ workers: [aWorker('a')], holders }, facts)('r1')).toBeNull();
     expect(waits([aWorker('a')], null)).toBeNull();
   });
 });

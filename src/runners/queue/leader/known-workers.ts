@@ -4,6 +4,8 @@ import type { RunQueue, WorkerRow } from '../../../ports/run-queue.ts';
 import type { Clock, Logger } from '../../../ports/runtime.ts';
 import { hostName, shownHost } from '../../../domain/model/host-path.ts';
 import { WORKER_LOST_MS } from '../../../domain/model/lease-times.ts';
+import type { AgentSettings } from '../../../domain/model/settings.ts';
+import { whyHeldBack, type Pauses } from '../../../domain/rules/queued-run.ts';
 import { createUnfitHosts, type UnfitHosts } from '../../unfit-hosts.ts';
 import { chooseWorker, hasAll, hasTwin, isCompatible, mayBeAsked, skewText, type Wish } from './choose.ts';
 
@@ -157,17 +159,22 @@ export interface KnownFleet {
   readonly holders: ReadonlyMap<string, string>;
 }
 
+export interface WaitFacts {
+  /** Null where the file does not tell. */
+  readonly agent: Pick<AgentSettings, 'kind' | 'runOn'> | null;
+  readonly pauses: Pauses;
+  readonly version: string;
+}
+
 /** Tells by what the database says of all workers what a run waits for; null for one that waits for none of them. */
-export function waitIn(
-  fleet: KnownFleet | null,
-  runOn: readonly string[] | null,
-  version: string,
-): (runId: string) => string | null {
-  if (fleet === null || runOn === null) return () => null;
+export function waitIn(fleet: KnownFleet | null, { agent, pauses, version }: WaitFacts): (runId: string) => string | null {
+  const labels = agent?.runOn ?? null;
+  if (fleet === null || agent === null || labels === null) return () => null;
+  const heldBack = whyHeldBack(pauses, agent.kind);
   const heard = heardOf(fleet.workers);
   const given = [...fleet.holders.values()];
   const runsOf = (id: string): number => given.filter((holder) => holder === id).length;
-  return (runId) => (fleet.holders.has(runId) ? null : whyWaiting(heard, { labels: runOn, version, runsOf }));
+  return (runId) => (fleet.holders.has(runId) ? null : (heldBack ?? whyWaiting(heard, { labels, version, runsOf })));
 }
 
 /** The same of what the database says of all workers. */
