@@ -18,6 +18,7 @@ import { dropCandidates, pollAgain } from './events/poll-stages.ts';
 import { onInspected } from './events/on-reaction.ts';
 import { onIssueRead } from './events/on-retry-due.ts';
 import { onRunProgress } from './events/on-run.ts';
+import { recallMoved, recallQueued } from './events/queued-runs.ts';
 import { onMergeAnswered } from './reactions/merge-answer.ts';
 import { onBranchDeleted } from './reactions/branch.ts';
 import { onLabelRemoved } from './reactions/label-commands.ts';
@@ -105,7 +106,7 @@ function onAgentPaused(draft: Draft, { pause }: EventNamed<'agent-paused'>): voi
     change(draft, { pauses: new Map(pauses).set(pause.agentKind, pause) });
 }
 
-/** New settings hold for everything from here on; runs keep what they started with. A poll follows at once. */
+/** New settings hold for everything from here on; runs keep what they started with once somebody has them. A poll follows at once. */
 function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings-changed' }>): void {
   const { reactions } = draft.state.settings;
   if (!event.isSame) {
@@ -114,6 +115,7 @@ function onSettingsChanged(draft: Draft, event: Extract<Event, { type: 'settings
   }
   change(draft, { settings: event.settings, outdated: screenedReads(draft.state.pending) });
   leavePauses(draft);
+  recallMoved(draft);
   lookAgain(draft);
   lookAfterEdit(draft, reactions);
   if (draft.state.lifecycle === 'leaving') change(draft, { lifecycle: 'serving' });
@@ -153,10 +155,11 @@ function onPollsPostponed(draft: Draft, { byMs, error, remedy }: EventNamed<'pol
   });
 }
 
-/** Runs and what they still have to write go on; everything else of this tracker rests until it is watched again. */
+/** Runs that began and what they still have to write go on; everything else of this tracker rests until it is watched again. */
 function onTrackerLeft(draft: Draft): void {
   if (draft.state.lifecycle !== 'serving') return;
   change(draft, { lifecycle: 'leaving', holds: new Map() });
+  recallQueued(draft, () => true);
   endWait(draft);
 }
 

@@ -104,7 +104,8 @@ function afterStop(reason: StopReason, state: State, live: Live, exit: RunExit):
     case 'operator':
       return parkedByOperator(state, live);
     case 'shutdown':
-      return exit.kind === 'normal' ? null : { then: 'resume' };
+    case 'recalled':
+      return exit.kind === 'normal' ? null : { then: 'resume', error: CUT_SHORT[reason] };
   }
 }
 
@@ -183,7 +184,7 @@ function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Ver
       return;
     case 'resume':
       uncountSession(draft, issue.id);
-      wait(draft, claim, { trigger: 'restart', delayMs: 0, error: RESTART_ERROR, keepSession: true, failures: claim.failures });
+      wait(draft, claim, { trigger: 'restart', delayMs: 0, error: verdict.error, keepSession: true, failures: claim.failures });
       return;
     case 'retry':
       onFailure(draft, issue, claim, verdict.fault);
@@ -213,6 +214,7 @@ function follow(draft: Draft, issue: IssueRef, claim: RunningClaim, verdict: Ver
 export const RESTART_ERROR = 'the run was cut short by a restart of the service';
 /** The same where it may still go on for a while: its issue must wait. */
 export const NEW_LEADER_ERROR = 'the run was cut short by a change of leader';
+const CUT_SHORT = { shutdown: RESTART_ERROR, recalled: 'the run was taken out of the queue before a worker had it' } as const;
 
 /** Moves a claim to the handoff: durable before the tracker is asked. An earlier try of one that was `begun` may have got half way. */
 export function handOff(

@@ -143,5 +143,5 @@ export type Verdict =
   | { readonly then: 'continue' }
   | { readonly then: 'retry'; readonly fault: Fault }
   | { readonly then: 'park'; readonly reason: ParkReason; readonly detail: string }
-  | { readonly then: 'resume' }
+  | { readonly then: 'resume'; readonly error: string }
   | { readonly then: 'release'; readonly reason: string; readonly terminal: boolean };

@@ -96,7 +96,9 @@ export type StopReason =
   | 'token_budget'
   | 'cost_budget'
   | 'operator'
-  | 'shutdown';
+  | 'shutdown'
+  /** It waits in the queue, and is to be dispatched anew. */
+  | 'recalled';
 
 /** What the prompt of one turn is made from. */
 export interface TemplateInput {

@@ -1,5 +1,6 @@
 import type { AgentPause } from '../model/claim.ts';
 import type { OperatorPause } from '../model/operator.ts';
+import { settingsFor, type Live, type State } from '../model/state.ts';
 import { pauseDetail } from './eligibility.ts';
 
 /** What was dispatched and has no worker yet has not begun: a pause holds it back as it does what is to be dispatched. */
@@ -18,4 +19,9 @@ export function whyHeldBack({ operatorPause, pauses }: Pauses, agentKind: string
 /** Without its end, which is not known before the limit is stored. */
 export function restText({ agentKind, reason }: Pick<AgentPause, 'agentKind' | 'reason'>): string {
   return `waits in the queue: the agent ${agentKind} rests: ${reason}`;
+}
+
+/** Whether a run waits in the queue: it is for workers, and none of them has it yet. */
+export function isQueued(state: State, { issue, host, workspacePath }: Live): boolean {
+  return host === null && workspacePath === '' && settingsFor(state, issue.id).agent.runOn !== null;
 }
