@@ -18,7 +18,7 @@ import { dropCandidates, pollAgain } from './events/poll-stages.ts';
 import { onInspected } from './events/on-reaction.ts';
 import { onIssueRead } from './events/on-retry-due.ts';
 import { onRunProgress } from './events/on-run.ts';
-import { recallMoved, recallQueued } from './events/queued-runs.ts';
+import { recallAll, recallMoved } from './events/queued-runs.ts';
 import { onMergeAnswered } from './reactions/merge-answer.ts';
 import { onBranchDeleted } from './reactions/branch.ts';
 import { onLabelRemoved } from './reactions/label-commands.ts';
@@ -159,7 +159,7 @@ function onPollsPostponed(draft: Draft, { byMs, error, remedy }: EventNamed<'pol
 function onTrackerLeft(draft: Draft): void {
   if (draft.state.lifecycle !== 'serving') return;
   change(draft, { lifecycle: 'leaving', holds: new Map() });
-  recallQueued(draft, () => true);
+  recallAll(draft);
   endWait(draft);
 }
 

@@ -15,6 +15,7 @@ import { lanesOf } from './fill-slots.ts';
 import { TOLD_EACH, noteHold } from './note-hold.ts';
 import { park } from './parking.ts';
 import { endPoll, enter } from './poll-stages.ts';
+import { recallUnapproved } from './queued-runs.ts';
 import { forgetSpent } from './spent.ts';
 import { FIRST_START, startRun } from './start-run.ts';
 
@@ -52,6 +53,7 @@ export function dispatch(draft: Draft, inFlight: PollInFlight, stage: DispatchSt
     if (issue.id === seen) continue;
     seen = issue.id;
     noteApproval(draft, issue);
+    recallUnapproved(draft, issue);
     if (firstSights.length < FIRST_SIGHTS_PER_POLL && isFirstSight(draft.state, issue)) firstSights.push(refOf(issue));
     const blockers = read.get(issue.id);
     const found = holdOf(draft, issue, blockers) ?? holdUntilRead(draft, issue);

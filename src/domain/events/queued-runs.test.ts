@@ -71,3 +71,38 @@ it('what no worker has yet does not begin after its tracker was left, and goes o
   player.after(0);
   expect(player.everAsked('read-issue')).toMatchObject([{ issueId: '1' }]);
 });
+
+describe('an approval that is withdrawn', () => {
+  const listed = (labels: readonly string[]) => issueWith({ id: '1', labels });
+  const states = { '1': listed([]).state };
+
+  function approvedRun(): Player {
+    const player = createPlayer(settingsWith({ tracker: { approvalLabel: 'ok' }, agent: { runOn: [] } }));
+    player.poll([listed(['ok'])]);
+    const read = { ...listed(['ok']), approvable: { digest: 'a', labelling: '' } };
+    player.send({ type: 'candidate-read', issueId: '1', issue: { ok: true, value: read } });
+    expect(player.asked('start-run')[0]?.plan.issueAsRead).toBe(read);
+    return player;
+  }
+
+  it('takes back what no worker has yet, which waits until it is approved', () => {
+    const player = approvedRun();
+    player.poll([listed([])], states);
+    expect(player.everAsked('stop-run')).toMatchObject([{ runId: 'run-1', reason: 'recalled' }]);
+    player.exit('1', CANCELLED);
+    player.after(0);
+    player.send({ type: 'issue-read', issueId: '1', issue: { ok: true, value: listed([]) } });
+    const error = expect.stringMatching(/^not_approved: /) as string;
+    expect(player.state.claims.get('1')).toMatchObject({ phase: 'waiting', failures: 0, error });
+    expect(player.everAsked('start-run')).toHaveLength(1);
+  });
+
+  it('leaves alone what a worker has, and what is approved still', () => {
+    const placed = approvedRun();
+    placed.send({ ...PLACED, host: 'w1' });
+    placed.poll([listed([])], states);
+    const kept = approvedRun();
+    kept.poll([listed(['ok'])], states);
+    expect([placed, kept].flatMap((player) => player.everAsked('stop-run'))).toEqual([]);
+  });
+});

@@ -1,6 +1,8 @@
 import type { Draft } from '../draft.ts';
-import { settingsFor } from '../model/state.ts';
+import type { Issue } from '../model/issue.ts';
+import { settingsFor, type Live } from '../model/state.ts';
 import { isQueued } from '../rules/queued-run.ts';
+import { approvalHold } from '../rules/trust.ts';
 import { stopRun } from './on-issue-states.ts';
 
 /* A run that waits in the queue has not begun: where it may not any more, it is taken back and counts for nothing. */
@@ -9,11 +11,22 @@ import { stopRun } from './on-issue-states.ts';
 export function recallMoved(draft: Draft): void {
   const { state } = draft;
   const labels = state.settings.agent.runOn?.join(',');
-  recallQueued(draft, (issueId) => settingsFor(state, issueId).agent.runOn?.join(',') !== labels);
+  for (const live of state.live.values())
+    if (settingsFor(state, live.issue.id).agent.runOn?.join(',') !== labels) recall(draft, live);
 }
 
-export function recallQueued(draft: Draft, isMeant: (issueId: string) => boolean): void {
-  const { state } = draft;
-  for (const live of state.live.values())
-    if (isQueued(state, live) && isMeant(live.issue.id)) stopRun(draft, live.issue.id, 'recalled');
+/** After its tracker was left. */
+export function recallAll(draft: Draft): void {
+  for (const live of draft.state.live.values()) recall(draft, live);
+}
+
+/** After its label was taken off, which a list shows. A text that was changed since is not in its prompt: that has what was approved. */
+export function recallUnapproved(draft: Draft, issue: Issue): void {
+  const live = draft.state.live.get(issue.id);
+  if (live !== undefined && approvalHold(draft.state, issue)?.reason === 'not_approved') recall(draft, live);
+}
+
+/** Only where no worker has it. */
+function recall(draft: Draft, live: Live): void {
+  if (isQueued(draft.state, live)) stopRun(draft, live.issue.id, 'recalled');
 }
