@@ -113,6 +113,7 @@ async function lead(id: string, { version = '0.1.0', lostAfterMs = LOST_AFTER_MS
           plan,
           {
             tracker,
+            isMoving: () => false,
             tools: TOOLS,
             carrier: null,
             repository: null,

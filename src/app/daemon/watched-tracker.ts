@@ -12,6 +12,7 @@ import { createSshRunner } from '../../runners/ssh/index.ts';
 import type { SshHosts } from '../../runners/ssh/hosts.ts';
 import { chooseRunner } from '../../runners/choose-runner.ts';
 import type { RunParts } from '../../runners/queue/leader/given-runs.ts';
+import { createWholeMoves } from '../../runners/whole-moves.ts';
 import type { QueueRunner } from '../../runners/queue/leader/index.ts';
 import type { OwnStore } from './own-store.ts';
 import { createQueueGate, type QueueGate } from '../leader/queue-gate.ts';
@@ -123,7 +124,7 @@ function createRunner(
 ) {
   return chooseRunner({
     queue,
-    partsOf: (plan) => ({ ...partsOf(plan, builtFor(plan.settings)), heldBack: () => gate.heldBack(plan) }),
+    partsOf: (plan) => ({ ...partsOf(plan, builtFor(plan.settings), killed), heldBack: () => gate.heldBack(plan) }),
     here: createSshRunner({
       hosts,
       adaptersOf: ({ settings }) => builtFor(settings),
@@ -134,10 +135,13 @@ function createRunner(
 }
 
 /** What goes with a run to a worker, and what is done for it here. */
-function partsOf(plan: RunPlan, { tracker, tools, workflow, carrierFor }: BuiltAdapters): Omit<RunParts, 'heldBack'> {
+function partsOf(plan: RunPlan, built: BuiltAdapters, killed: AbortSignal): Omit<RunParts, 'heldBack'> {
+  const { tools, workflow, carrierFor } = built;
   const { repo } = workflow.settings.workspace;
+  const { tracker, isMoving } = createWholeMoves(built.tracker, killed);
   return {
     tracker,
+    isMoving,
     tools: tools.callsOf(plan, tracker),
     carrier: carrierFor?.(plan) ?? null,
     template: { body: workflow.body, line: workflow.bodyLine },

@@ -74,6 +74,8 @@ async function requireEvidence(
 async function readIssue(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): Promise<Issue | null> {
   const { issueAsRead } = plan;
   const state = await enterInProgress(plan, deps, signal);
+  // The move is made also where the run is told to stop meanwhile.
+  signal.throwIfAborted();
   if (state === null) return null;
   if (issueAsRead !== null) return { ...issueAsRead, state };
   const issue = await deps.adapters.tracker.fetchIssueById(plan.issue.id, signal);

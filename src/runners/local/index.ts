@@ -2,6 +2,7 @@ import { faultOf } from '../../domain/model/fault.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import { failedExit, type RunExit } from '../../domain/model/event.ts';
 import type { RunAdapters, RunListener, Runner } from '../../ports/runner.ts';
+import { createWholeMoves } from '../whole-moves.ts';
 import { runAttempt } from './attempt.ts';
 
 export interface LocalRunnerDeps {
@@ -46,8 +47,14 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Loca
   }
 
   async function attempt(plan: RunPlan, { report, announce }: RunListener, { turns, finishing }: Ends): Promise<RunExit> {
-    const deps = { report, announce, adapters: adaptersOf(plan), finishing: finishing.signal, killed };
-    return runAttempt(plan, deps, turns.signal);
+    const adapters = adaptersOf(plan);
+    const { tracker, settled } = createWholeMoves(adapters.tracker, killed);
+    const deps = { report, announce, adapters: { ...adapters, tracker }, finishing: finishing.signal, killed };
+    try {
+      return await runAttempt(plan, deps, turns.signal);
+    } finally {
+      await settled();
+    }
   }
 
   return {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { issueWith } from '../../../test/support/issues.ts';
 import { settingsWith } from '../../../test/support/settings.ts';
@@ -9,6 +10,7 @@ import { refOf } from '../../domain/model/issue.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { Notice } from '../../domain/model/notice.ts';
 import type { RunAdapters } from '../../ports/runner.ts';
+import type { Tracker } from '../../ports/tracker.ts';
 import { createLocalRunner } from './index.ts';
 
 interface Scene {
@@ -36,9 +38,11 @@ interface Scene {
   readonly scm?: ScmRecord;
   /** Where the run is told to stop, and why. */
   readonly stopped?: {
-    readonly during: 'turn' | 'state' | 'check' | 'evidence' | 'delivery';
+    readonly during: 'move' | 'turn' | 'state' | 'check' | 'evidence' | 'delivery';
     readonly reason: StopReason | 'lost';
   };
+  /** The agent moves its issue through its tools, and does not wait for that. */
+  readonly movesInTurn?: boolean;
   /** The service begins to stop when the agent has answered. */
   readonly stoppedAfterAnswer?: boolean;
   readonly deliveryHangs?: boolean;
@@ -77,10 +81,17 @@ async function play(scene: Scene) {
     else if (reason !== null) runner.stop('r', reason);
     signal.throwIfAborted();
   };
+  /** Ends with the tools. */
+  const over = new AbortController();
+  let moveByTool = (): Promise<void> => Promise.resolve();
   const adapters = {
     tracker: {
       fetchIssueById: () => Promise.resolve(issueWith({ id: '1', ...(scene.closedIn === 0 ? { isClosed: true } : {}) })),
-      transitionIssue: (_id: string, state: string) => Promise.resolve(void seen.moves.push(state)),
+      async transitionIssue(_id: string, state: string, signal: AbortSignal) {
+        during('move', signal);
+        await delay(20, undefined, { signal });
+        seen.moves.push(state);
+      },
       async fetchIssueStatesByIds(_ids: readonly string[], signal: AbortSignal, closed?: Set<string>) {
         during('state', signal);
         if (scene.closedIn !== undefined && seen.turns >= scene.closedIn) closed?.add('1');
@@ -96,6 +107,7 @@ async function play(scene: Scene) {
               hasTools: true,
               runTurn: async (_turn: unknown, _hear: unknown, signal: AbortSignal) => {
                 seen.turns += 1;
+                if (scene.movesInTurn) void moveByTool().catch(() => {});
                 during('turn', signal);
                 if (scene.stoppedAfterAnswer) runner.stop('r', 'shutdown');
                 return { ok: true };
@@ -133,9 +145,16 @@ async function play(scene: Scene) {
     },
     promptFor: () => 'work',
     tools: {
-      open: () => (seen.opened += 1) && null,
+      open(_plan: RunPlan, tracker: Tracker) {
+        seen.opened += 1;
+        moveByTool = () => tracker.transitionIssue('1', 'doing', over.signal);
+        return null;
+      },
       statusOf: () => after(scene.tells ?? []),
-      close: () => (seen.closed += 1),
+      close() {
+        seen.closed += 1;
+        over.abort(new Error('the run is over'));
+      },
       callsOf: () => null,
     },
   } as unknown as RunAdapters;
@@ -220,6 +239,19 @@ describe('a run that is told to stop', () => {
   ])('%s where the service stops takes no further one and hands over nothing', async (_name, scene) => {
     const { exit, seen } = await play(scene);
     expect([exit?.kind, seen.turns, seen.delivered]).toEqual(['cancelled', 1, 0]);
+  });
+});
+
+describe('a move of its issue that was begun when a run is told to stop', () => {
+  it.each(['operator', 'token_budget', 'shutdown'] as const)('is made before the run has ended (%s)', async (reason) => {
+    const { seen, reports, exit } = await play({ inProgressState: 'doing', stopped: { during: 'move', reason } });
+    expect([seen.moves, seen.turns, exit?.kind]).toEqual([['doing'], 0, 'cancelled']);
+    expect(reports.filter(({ type }) => type === 'state-seen').at(-1)).toMatchObject({ state: 'doing' });
+  });
+
+  it('is made also where the agent asked for it', async () => {
+    const { seen, exit } = await play({ movesInTurn: true, stopped: { during: 'turn', reason: 'token_budget' } });
+    expect([seen.moves, exit?.kind]).toEqual([['doing'], 'cancelled']);
   });
 });
 

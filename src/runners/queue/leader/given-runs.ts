@@ -12,6 +12,8 @@ import { createSlots, type Slots } from './slots.ts';
 
 /** What goes with a plan and stays with the leader, but for the template. */
 export interface RunParts extends AnsweredParts {
+  /** Whether its issue is being moved for it. */
+  readonly isMoving: () => boolean;
   readonly template: RunJob['template'];
   readonly repository: RunJob['repository'];
   /** Why it may not be given to anybody now, in words; null where it may. */
@@ -124,7 +126,10 @@ export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
     hear: (batches) => batches.forEach((batch) => passOnAll(runs.get(batch.runId), batch, nameOf)),
     endLost: (here) => runs.forEach((run) => endIfLost(run, here, { lostAfterMs, nameOf })),
     async finish() {
-      const over = [...runs.values()].filter(({ exit }) => exit !== null);
+      const ended = [...runs.values()].filter(({ exit }) => exit !== null);
+      for (const run of ended) run.over.abort(new Error('the run is over'));
+      // Who hears of the end reads the issue: a move that was begun comes first.
+      const over = ended.filter(({ isMoving }) => !isMoving());
       const given = over.filter(({ worker }) => worker !== null);
       if (given.length > 0) await queue.revoke(given.map(({ plan }) => plan.runId));
       for (const run of over) {
@@ -200,8 +205,7 @@ function heardExit(exit: RunExit): RunExit {
   return { ...exit, fault: exit.fault && heardFault(exit.fault) };
 }
 
-function tellExit({ plan, hear, over, exit, carrier }: GivenRun): void {
-  over.abort(new Error('the run is over'));
+function tellExit({ plan, hear, exit, carrier }: GivenRun): void {
   void carrier?.close().catch(() => {});
   if (exit !== null) hear.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
 }

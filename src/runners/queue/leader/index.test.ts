@@ -98,6 +98,8 @@ beforeEach(() => {
 afterEach(() => runner.close());
 
 let planned = 0;
+/** Whether the tracker is at work for the runs. */
+let isMoving = false;
 function start(calls: ToolCalls | null = null, more: Partial<RunPlan> = {}, heldBack: () => string | null = () => null) {
   planned += 1;
   const issue = issueWith({ id: String(planned), state: 'todo' });
@@ -116,7 +118,15 @@ function start(calls: ToolCalls | null = null, more: Partial<RunPlan> = {}, held
   const reports: RunReport[] = [];
   const moved: string[] = [];
   const tracker = { transitionIssue: async (_id: string, state: string) => void moved.push(state) } as unknown as Tracker;
-  const parts = { tracker, tools: calls, carrier: null, repository: null, template: { body: '', line: 1 }, heldBack };
+  const parts = {
+    tracker,
+    isMoving: () => isMoving,
+    tools: calls,
+    carrier: null,
+    repository: null,
+    template: { body: '', line: 1 },
+    heldBack,
+  };
   runner.start(plan, parts, { announce: () => {}, report: (said) => void reports.push(said) });
   return {
     id: plan.runId,
@@ -206,6 +216,22 @@ describe('a queue whose database fails now and then', () => {
     await expect.poll(() => waits.reports.at(-1), soon).toMatchObject({ type: 'run-exited', exit: { kind: 'cancelled' } });
     expect(runner.stop('r0', 'operator')).toBe('unknown');
   });
+});
+
+it('tells the end of a run when its issue is no longer being moved for it, and begins nothing for it meanwhile', async () => {
+  const called: string[] = [];
+  const run = start({ call: async (name) => ({ ok: true, data: called.push(name), status: null }) });
+  await expect.poll(() => memory.given.length, soon).toBe(1);
+  isMoving = true;
+  memory.say({ runId: run.id, number: 1, messages: [{ report: { type: 'run-exited', ...run.ids, exit: DONE } }] });
+  memory.requests.push({ id: 'q1', runId: run.id, request: { ask: 'tool', name: 'comment', args: {} } });
+  const looks = (): number => memory.done.filter((what) => what.startsWith('look')).length;
+  const before = looks();
+  await expect.poll(looks, soon).toBeGreaterThan(before + 2);
+  expect(run.types()).toEqual(['workspace-chosen']);
+  isMoving = false;
+  await expect.poll(() => run.types(), soon).toEqual(['workspace-chosen', 'run-exited']);
+  expect(called).toEqual([]);
 });
 
 describe('a worker of another version', () => {

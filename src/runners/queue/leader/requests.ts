@@ -50,7 +50,7 @@ export function createRequestAnswers({ queue, logger, find, killed }: RequestAns
     serve(requests, lookedAt) {
       for (const request of requests) {
         const run = find(request.runId);
-        if (run === undefined || isServed(run, request.id, lookedAt)) continue;
+        if (run === undefined || run.exit !== null || isServed(run, request.id, lookedAt)) continue;
         answering.add(request.id);
         void serveOne(request, run).finally(() => answering.delete(request.id));
       }
