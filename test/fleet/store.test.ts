@@ -5,6 +5,7 @@ import type { Run } from '../../src/domain/model/run.ts';
 import { createPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openPostgres, type Postgres } from '../../src/store/postgres/connection.ts';
 import { noteEnding, readEnding } from '../../src/store/postgres/ending.ts';
+import { askThroughPostgres } from '../../src/store/postgres/operator.ts';
 import { isUpToDate, migratePostgres } from '../../src/store/postgres/migrate.ts';
 import { tryToLead, type InstanceFacts, type Leadership } from '../../src/store/postgres/leadership.ts';
 import { storeContract } from '../contracts/store.ts';
@@ -122,6 +123,22 @@ const aRunning = (id: string): Run => ({
   tokensMeasured: true,
   costUsd: null,
   error: null,
+});
+
+it('a command carries out what it asked of a leader that left without an answer', async () => {
+  const url = await postgres.createDatabase();
+  const led = await open(url, 'leader');
+  const db = await openPostgres(url);
+  const request = { configured: TRACKER, request: { kind: 'pause', reason: 'a holiday' }, by: 'somebody' } as const;
+  const asking = askThroughPostgres(db, { ...anInstance('command'), machine: 'another' }, request);
+  await expect.poll(() => storeOf(led).takeRequests([TRACKER])).toHaveLength(1);
+  await close(led);
+  expect(await asking).toMatchObject({ answer: { outcome: 'taken' }, byDaemon: false });
+  const next = await open(url, 'next');
+  expect((await storeOf(next).load(TRACKER)).operatorPause).toMatchObject({ reason: 'a holiday' });
+  expect(await storeOf(next).takeRequests([TRACKER])).toEqual([]);
+  await close(next);
+  await db.close();
 });
 
 describe('what a change of leader cut short', () => {

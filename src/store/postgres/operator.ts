@@ -20,14 +20,21 @@ export async function askThroughPostgres(db: Postgres, me: InstanceFacts, reques
   const deadline = performance.now() + ASKING_WAITS_MS;
   for (;;) {
     const leader = await db.read(readLeader());
-    const gone = isGone(leader, me);
-    if (!gone && leader !== null && leader.silentMs < LEADER_ANSWERS_MS)
-      return { answer: await askLeader(db, request), byDaemon: true };
-    const answer = gone ? await answerHere(db, me, request) : null;
+    if (isAtWork(leader, me)) {
+      const answered = await askLeader(db, me, request);
+      if (answered !== null) return { answer: answered, byDaemon: true };
+      continue;
+    }
+    const answer = isGone(leader, me) ? await answerHere(db, me, request) : null;
     if (answer !== null) return { answer, byDaemon: false };
     if (performance.now() > deadline) throw silent(db.address, leader);
     await delay(LOOK_EVERY_MS * 5);
   }
+}
+
+/** Whether there is a leader that can be asked. */
+function isAtWork(leader: Leader | null, me: InstanceFacts): boolean {
+  return leader !== null && !isGone(leader, me) && leader.silentMs < LEADER_ANSWERS_MS;
 }
 
 /**
@@ -59,11 +66,17 @@ async function answerHere(db: Postgres, me: InstanceFacts, request: CommandReque
   }
 }
 
-async function askLeader(db: Postgres, { request, by, configured }: CommandRequest): Promise<OperatorAnswer> {
+/** Null where nobody answered and nobody is at work any more. */
+async function askLeader(
+  db: Postgres,
+  me: InstanceFacts,
+  { request, by, configured }: CommandRequest,
+): Promise<OperatorAnswer | null> {
   const id = await db.write(addRequest(request, by, configured));
   return waitForAnswer({
     find: () => db.read(findAnswer(id)),
     withdraw: () => db.write(withdrawRequest(id)),
+    isThere: async () => isAtWork(await db.read(readLeader()), me),
     lookEveryMs: LOOK_EVERY_MS,
   });
 }

@@ -16,19 +16,30 @@ const LATE_ANSWER: OperatorAnswer = {
   message: `the running service did not answer within ${ANSWER_WITHIN_MS / 1000} s: it works on another tracker than the workflow file names, or see its log`,
 };
 
+/** How often one that waits looks whether the service is still there. */
+const LOOK_FOR_SERVICE_MS = 1_000;
+
 type Answer = OperatorAnswer | null;
 
 /** How one request of a command is looked after. */
 interface Asked {
   find(): Answer | Promise<Answer>;
   withdraw(): Answer | Promise<Answer>;
+  /** Whether the service that was asked still runs. */
+  isThere(): boolean | Promise<boolean>;
   readonly lookEveryMs: number;
 }
 
-/** What a command is told: the answer of the service, or that none came. */
-export async function waitForAnswer({ find, withdraw, lookEveryMs }: Asked): Promise<OperatorAnswer> {
-  const answer = await lookForAnswer(find, { withinMs: ANSWER_WITHIN_MS, lookEveryMs });
-  return answer ?? (await withdraw()) ?? LATE_ANSWER;
+/** What a command is told: the answer of the service, or that none came. Null where the service ended without one. */
+export async function waitForAnswer({ find, withdraw, isThere, lookEveryMs }: Asked): Promise<Answer> {
+  const deadline = performance.now() + ANSWER_WITHIN_MS;
+  let there = true;
+  while (there && performance.now() < deadline) {
+    const answer = await lookForAnswer(find, { withinMs: LOOK_FOR_SERVICE_MS, lookEveryMs });
+    if (answer !== null) return answer;
+    there = await isThere();
+  }
+  return (await withdraw()) ?? (there ? LATE_ANSWER : null);
 }
 
 interface Looking {

@@ -132,6 +132,17 @@ describe('with a daemon', () => {
     expect(await asking).toEqual({ answer: { outcome: 'taken', message: 'yes' }, byDaemon: true });
     await store.close();
   });
+
+  it('carries the request out itself where the daemon ends without an answer', async () => {
+    const { path, store } = await database('ending.db');
+    const asking = askThroughDatabase({ path, tracker: TRACKER }, unparking('ABC-1'), BY);
+    await taken(store);
+    await store.close();
+    expect(await asking).toEqual({ answer: { outcome: 'taken', message: 'ABC-1 is released' }, byDaemon: false });
+    const after = await open(path);
+    expect(await after.takeRequests([TRACKER])).toEqual([]);
+    await after.close();
+  });
 });
 
 /** The next request, as the daemon finds it. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { OperatorAnswer, OperatorRequest } from '../../domain/model/operator.ts';
 import { StoreError } from '../errors.ts';
-import { answerAlone, nothingRuns, SeveralTrackers } from '../records/answer-alone.ts';
+import { answerAlone, nothingRuns, SeveralTrackers, type CommandRequest } from '../records/answer-alone.ts';
 import { waitForAnswer, type OperatorReply } from '../records/await-answer.ts';
 import { addRequest, findAnswer, withdrawRequest } from '../records/operator-requests.ts';
 import { checkPlace } from './errors.ts';
@@ -33,14 +33,22 @@ export async function askThroughDatabase(
   // To pause before the first start is the careful way to begin.
   if (!existsSync(path) && request.kind !== 'pause') throw missing(path);
   checkPlace(path);
+  for (;;) {
+    const reply = await askOnce({ path, tracker }, request, by);
+    // Whoever was asked has ended meanwhile: it is done here, or another one is asked.
+    if (reply !== null) return reply;
+  }
+}
+
+async function askOnce({ path, tracker }: AskedPlace, request: OperatorRequest, by: string): Promise<OperatorReply | null> {
   const lock = (await isLockTaken(path)) ? null : await takeLock(path);
   try {
     const db = await openSqlite(path);
     try {
-      const alone = lock !== null && !hasLivingDaemon(db);
-      return alone
-        ? { answer: answerHere(db, tracker, request, by), byDaemon: false }
-        : { answer: await askDaemon(db, tracker, request, by), byDaemon: true };
+      if (lock !== null && !hasLivingDaemon(db)) return { answer: answerHere(db, tracker, request, by), byDaemon: false };
+      const isThere = async (): Promise<boolean> => (lock === null && (await isLockTaken(path))) || hasLivingDaemon(db);
+      const answer = await askDaemon(db, { configured: tracker, request, by }, isThere);
+      return answer && { answer, byDaemon: true };
     } finally {
       db.close();
     }
@@ -67,13 +75,18 @@ function answerHere(db: Sqlite, configured: string | null, request: OperatorRequ
   }
 }
 
-async function askDaemon(db: Sqlite, configured: string | null, request: OperatorRequest, by: string): Promise<OperatorAnswer> {
+async function askDaemon(
+  db: Sqlite,
+  { configured, request, by }: CommandRequest,
+  isThere: () => Promise<boolean>,
+): Promise<OperatorAnswer | null> {
   if (schemaVersion(db) !== SCHEMA_VERSION) throw otherVersion(db.path);
   writeDurably(db);
   const id = db.perform(addRequest(request, by, configured));
   return waitForAnswer({
     find: () => db.perform(findAnswer(id)),
     withdraw: () => db.perform(withdrawRequest(id)),
+    isThere,
     lookEveryMs: LOOK_EVERY_MS,
   });
 }
