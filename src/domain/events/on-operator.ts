@@ -91,7 +91,7 @@ function retry(draft: Draft, found: Found, by: string): OperatorAnswer {
     return taken(`${name} is looked at now${lifted(draft, pause)}${reserve(draft, issue)}`);
   }
   if (claim.phase === 'handing-off') return refused(`${name} is being handed off`);
-  if (claim.phase === 'running') return beingEnded(name, claim) ?? refused(`${name} is running`);
+  if (claim.phase === 'running') return beingEnded(draft, claim) ?? leftRunning(draft, claim) ?? refused(`${name} is running`);
   putClaim(draft, { ...claim, dueAt: Math.min(claim.dueAt, draft.now) });
   // Nothing that keeps sessions back keeps it back.
   if (claim.then.kind === 'handoff') return taken(`the handoff of ${name} is due now; no session is needed for it`);
@@ -99,11 +99,20 @@ function retry(draft: Draft, found: Found, by: string): OperatorAnswer {
 }
 
 /** It is parked when its session is over, and can be let go on from then. */
-function beingEnded(name: string, claim: Claim | null): OperatorAnswer | null {
+function beingEnded({ state }: Draft, claim: Claim | null): OperatorAnswer | null {
   const by = stopperOf(claim ?? undefined);
-  return by === null
-    ? null
-    : refused(`the session of ${name} is still being ended (${by} stopped it): ask again when it is over`);
+  if (claim === null || by === null) return null;
+  const session = `the session of ${claim.issue.identifier}`;
+  return state.live.has(claim.issue.id)
+    ? refused(`${session} is still being ended (${by} stopped it): ask again when it is over`)
+    : refused(`${session} was being ended when the service ended (${by} stopped it): ask again when the service runs`);
+}
+
+/** What a service that was killed left: it goes on at the next start without being asked to. */
+function leftRunning(draft: Draft, { issue }: RunningClaim): OperatorAnswer | null {
+  if (draft.state.live.has(issue.id)) return null;
+  const name = issue.identifier;
+  return taken(`${name} was running when the service ended: it is due as soon as the service starts${reserve(draft, issue)}`);
 }
 
 /** Who asks knows better than the limit that was met: a plan was raised, or another account is used. The next one pauses anew. */
@@ -122,7 +131,7 @@ function isPausedCandidate(draft: Draft, { id }: IssueRef): boolean {
 /** Releases the issue with its budgets fresh, gives reactions that asked for a person another try, and has all of them look now. */
 function letGo(draft: Draft, { issue, claim, parked, watch }: Found, _by: string): OperatorAnswer {
   const name = issue.identifier;
-  if (parked === null && !isAsking(watch)) return beingEnded(name, claim) ?? refused(`${name} is not parked`);
+  if (parked === null && !isAsking(watch)) return beingEnded(draft, claim) ?? refused(`${name} is not parked`);
   if (parked !== null) unpark(draft, parked, 'released by an operator');
   if (watch !== null) {
     const again = isAsking(watch) ? giveBudgetsBack(watch, draft.now) : watch;

@@ -40,9 +40,10 @@ export function* answerAlone({ configured, request, by, now }: LoneRequest): Wor
   return (yield* findAnswer(id)) ?? { outcome: 'refused', message: 'nothing was decided' };
 }
 
-/** What is told where no service runs. */
+/** What is told where no service runs: what one that was killed left behind may still run. */
 export function nothingRuns(identifier: string): OperatorAnswer {
-  return { outcome: 'refused', message: `no service is running, so ${identifier} is not running` };
+  const left = 'what a service that was killed left running is ended when it starts again';
+  return { outcome: 'refused', message: `no service is running that could stop ${identifier}; ${left}` };
 }
 
 /** Whose issues are meant. A file that does not say can only mean the one tracker there is. */

@@ -89,6 +89,39 @@ describe('without a daemon', () => {
     });
   });
 
+  it('says of what ran when the service was killed that it goes on, or is parked, at the next start', async () => {
+    const { path, store } = await database('killed.db');
+    const base = { phase: 'running', attempt: 0, failures: 0, refusals: 0, sessionId: null, since: 0, reaction: null } as const;
+    const claims = [
+      { ...base, issue: anIssue('6'), runId: 'r6', trigger: 'fresh', stoppedBy: null },
+      { ...base, issue: anIssue('7'), runId: 'r7', trigger: 'fresh', stoppedBy: 'eve' },
+    ] as const;
+    await store.apply(
+      TRACKER,
+      claims.map((claim) => ({ write: 'claim', claim })),
+    );
+    await store.close();
+    const ask = async (kind: 'retry' | 'unpark' | 'stop', identifier: string) =>
+      (await askThroughDatabase({ path, tracker: TRACKER }, { kind, identifier }, BY)).answer;
+    expect(await ask('retry', 'ABC-6')).toEqual({
+      outcome: 'taken',
+      message: 'ABC-6 was running when the service ended: it is due as soon as the service starts',
+    });
+    for (const kind of ['retry', 'unpark'] as const)
+      expect(await ask(kind, 'ABC-7')).toEqual({
+        outcome: 'refused',
+        message: 'the session of ABC-7 was being ended when the service ended (eve stopped it): ask again when the service runs',
+      });
+    expect(await ask('stop', 'ABC-6')).toEqual({
+      outcome: 'refused',
+      message:
+        'no service is running that could stop ABC-6; what a service that was killed left running is ended when it starts again',
+    });
+    const after = await open(path);
+    expect((await after.load(TRACKER)).claims.filter(({ phase }) => phase === 'running')).toEqual(claims);
+    await after.close();
+  });
+
   it('ends the pause of the agent that an issue waits for', async () => {
     const { path, store } = await database('limit.db');
     const [claim] = (await store.load(TRACKER)).claims;
