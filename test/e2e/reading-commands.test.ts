@@ -84,6 +84,12 @@ describe('beside a service that asks for a token', () => {
     expect((await here('explain', file)).stdout).toMatch(/^ISSUE .*\nA-1 /);
   });
 
+  it('one that is too long for the name of a file is an issue', async () => {
+    const name = 'x'.repeat(300);
+    const unknown = await ground.run(['explain', name], { env: { DOOR: TOKEN } });
+    expect(unknown).toMatchObject({ code: 1, stdout: expect.stringContaining(`${name}: unknown\n`) as string });
+  });
+
   it('a terminal has bold headings, not with NO_COLOR; the workflow file is ./WORKFLOW.md', async ({ skip }) => {
     if (!existsSync('/usr/bin/script')) return skip('no script program gives a terminal on this machine');
     const at = async (env: Record<string, string>): Promise<string> => {

@@ -10,7 +10,7 @@ export const command: Command = {
   takes: { least: 0, most: 2 },
   async run(args: Args) {
     const [first, second] = args.words;
-    const isFile = second === undefined && first !== undefined && statSync(first, { throwIfNoEntry: false })?.isFile() === true;
+    const isFile = second === undefined && first !== undefined && isFileAt(first);
     const { showExplanations } = await import('../actions/explain.ts');
     return showExplanations({
       identifier: isFile ? null : (first ?? null),
@@ -19,3 +19,12 @@ export const command: Command = {
     });
   },
 };
+
+/** What can be the name of no file is none. */
+function isFileAt(place: string): boolean {
+  try {
+    return statSync(place).isFile();
+  } catch {
+    return false;
+  }
+}
