@@ -26,9 +26,9 @@ export interface Workspaces {
   /** Runs one verification command in a workspace: whether it passed, and the end of what it printed. */
   verify(check: VerificationCheck, signal: AbortSignal): Promise<{ readonly ok: boolean; readonly output: string }>;
   /** What the agent said in `.foray/status`, or null. */
-  readStatus(path: string): Promise<AgentStatus | null>;
+  readStatus(subject: WorkspaceSubject, path: string): Promise<AgentStatus | null>;
   /** The merge request named in `.foray/scm.json`, or null. */
-  readScm(path: string): Promise<ScmRecord | null>;
+  readScm(subject: WorkspaceSubject, path: string): Promise<ScmRecord | null>;
   /**
    * After `beforeRun`: what is there before the agent begins, as one text. Where a run before did not end well and left work
    * behind, what was there before that one: this is kept until `settleWork`.

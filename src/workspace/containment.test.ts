@@ -131,7 +131,7 @@ describe('containment', () => {
     await expect(bench.workspaces.requireOwn(subject, signal)).rejects.toMatchObject(refusal);
     await expect(bench.workspaces.remove(subject, signal)).rejects.toMatchObject(refusal);
     await bench.workspaces.afterRun(subject, signal);
-    expect(await bench.workspaces.readStatus(at())).toBeNull();
+    expect(await bench.workspaces.readStatus(bench.subject(), at())).toBeNull();
     expect(await bench.workspaces.list()).toEqual([]);
     expect((await readdir(outside)).sort()).toEqual(['.foray', 'precious', 'status']);
   });
@@ -140,8 +140,8 @@ describe('containment', () => {
     await mkdir(at(), { recursive: true });
     await symlink(outside, at('.foray'));
     await expect(bench.workspaces.prepare(bench.subject(), signal)).rejects.toThrow('.foray is a symbolic link');
-    expect(await bench.workspaces.readStatus(at())).toBeNull();
-    expect(await bench.workspaces.readScm(at())).toBeNull();
+    expect(await bench.workspaces.readStatus(bench.subject(), at())).toBeNull();
+    expect(await bench.workspaces.readScm(bench.subject(), at())).toBeNull();
     await expectOutsideUntouched();
   });
 
@@ -178,8 +178,8 @@ describe('containment', () => {
         await rm(at('.foray', name), { recursive: true, force: true });
         await make(at('.foray', name));
       }
-      await bench.workspaces.readStatus(at());
-      expect(await bench.workspaces.readScm(at())).toBeNull();
+      await bench.workspaces.readStatus(bench.subject(), at());
+      expect(await bench.workspaces.readScm(bench.subject(), at())).toBeNull();
       await bench.workspaces.prepare(bench.subject(), signal);
       await bench.workspaces.beforeRun(bench.subject(), signal);
       expect(await readFile(at('.foray', '.gitignore'), 'utf8')).toBe('*\n');
@@ -193,7 +193,7 @@ describe('containment', () => {
     await mkdir(path.join(removed, '.foray'), { recursive: true });
     await writeFile(path.join(removed, '.foray', 'status'), 'blocked');
     for (const wrong of [outside, path.join(bench.root, '..', 'outside'), bench.root, at('deeper'), removed]) {
-      expect(await bench.workspaces.readStatus(wrong)).toBeNull();
+      expect(await bench.workspaces.readStatus(bench.subject(), wrong)).toBeNull();
     }
     expect(bench.log.filter(({ message }) => message === 'status file ignored')).toHaveLength(5);
   });
@@ -205,7 +205,7 @@ describe('containment', () => {
       await mkdir(path.join(outside, '.foray'));
       await writeFile(path.join(outside, '.foray', 'status'), 'blocked\nfrom outside');
     });
-    const statement = async () => (await bench.workspaces.readStatus(at()))?.statement ?? null;
+    const statement = async () => (await bench.workspaces.readStatus(bench.subject(), at()))?.statement ?? null;
 
     it.each([
       { what: 'the workspace', name: 'ABC-1', place: () => at(), target: () => outside },
@@ -243,7 +243,8 @@ describe('containment', () => {
   it.each(['status', 'scm.json'])('does not wait for a pipe in the place of %s', async (name) => {
     await mkdir(at('.foray'), { recursive: true });
     execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', at('.foray', name)]);
-    const read = name === 'status' ? bench.workspaces.readStatus(at()) : bench.workspaces.readScm(at());
+    const read =
+      name === 'status' ? bench.workspaces.readStatus(bench.subject(), at()) : bench.workspaces.readScm(bench.subject(), at());
     expect(await read).toBeNull();
     expect(bench.log[0]?.attributes['reason']).toContain('is not a regular file');
   });

@@ -429,15 +429,18 @@ describe('words that were there before the run', () => {
     git('add', '-f', '.foray/status');
     git('commit', '-qm', 'a trap');
     await bench.workspaces.beforeRun(bench.subject(), signal);
-    expect(await bench.workspaces.readStatus(workspace)).toBeNull();
+    expect(await bench.workspaces.readStatus(bench.subject(), workspace)).toBeNull();
     git('checkout', '-q', '--', '.foray/status');
-    expect(await bench.workspaces.readStatus(workspace)).toBeNull();
+    expect(await bench.workspaces.readStatus(bench.subject(), workspace)).toBeNull();
     await writeFile(path.join(workspace, '.foray', 'status'), 'no-change-needed\nits own');
-    expect(await bench.workspaces.readStatus(workspace)).toEqual({ word: 'no-change-needed', statement: 'its own' });
+    expect(await bench.workspaces.readStatus(bench.subject(), workspace)).toEqual({
+      word: 'no-change-needed',
+      statement: 'its own',
+    });
   });
 
   it('are cleared also where a hook wrote them', async () => {
     await bench.workspaces.beforeRun(bench.subject({ beforeRun: 'echo blocked > .foray/status' }), signal);
-    expect(await bench.workspaces.readStatus(workspace)).toBeNull();
+    expect(await bench.workspaces.readStatus(bench.subject(), workspace)).toBeNull();
   });
 });

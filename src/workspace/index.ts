@@ -87,8 +87,10 @@ export function createWorkspaces(deps: WorkspaceDeps): Workspaces {
     remove: (subject, signal) => attempt('remove', () => removeFor(place(), subject, { ...deps, runHook, user }, signal)),
     has: (recorded) => look(recorded)?.isDirectory() === true,
     verify: (check, signal) => attempt('verification', () => runVerification(check, deps, signal)),
-    readStatus: async (workspace) => ((await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(workspace, deps)),
-    readScm: async (workspace) => ((await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(workspace, deps)),
+    readStatus: async (subject, workspace) =>
+      (await prepared.isPrepared(workspace, 'status')) ? null : readStatusFile(subject, workspace, deps),
+    readScm: async (subject, workspace) =>
+      (await prepared.isPrepared(workspace, 'scm.json')) ? null : readScmFile(subject, workspace, deps),
     workBefore: (subject, signal) => attempt('evidence', () => workBefore.take(subject, ownChoice(subject), signal)),
     hasWorkSince: (subject, before, signal) => attempt('evidence', () => workBefore.isPassed(before, own(subject), signal)),
     settleWork: (subject) => attempt('evidence', async () => dropWorkNote(place().root, ownChoice(subject).name)),

@@ -1,16 +1,10 @@
 import { z } from 'zod';
 import { WorkspaceError } from '../domain/model/errors.ts';
-import type { Logger } from '../ports/runtime.ts';
+import type { WorkspaceSubject } from '../ports/workspace.ts';
 import type { ScmRecord } from '../domain/model/agent-event.ts';
 import { once } from '../lib/once.ts';
 import { readDataFile } from './containment.ts';
-import { errorText } from '../lib/error-text.ts';
-
-export interface DataFileDeps {
-  readonly root: string;
-  readonly logger: Logger;
-  maskSecrets(text: string): string;
-}
+import { ignoredFacts, type DataFileDeps } from './data-file.ts';
 
 export const SCM_BYTES = 4_096;
 
@@ -60,14 +54,14 @@ const scmSchema = once(() =>
 );
 
 /** The merge request that a run left behind, as named in `.foray/scm.json`. Anything unusable is ignored aloud. */
-export async function readScmFile(workspace: string, deps: DataFileDeps): Promise<ScmRecord | null> {
+export async function readScmFile(subject: WorkspaceSubject, workspace: string, deps: DataFileDeps): Promise<ScmRecord | null> {
   try {
     const file = await readDataFile(deps.root, workspace, { name: 'scm.json', maxBytes: SCM_BYTES });
     if (file === null) return null;
     if (file.more) throw unusable(`it is longer than ${SCM_BYTES} bytes`);
     return parseScm(file.bytes.toString('utf8'));
   } catch (error) {
-    deps.logger.warn('scm file ignored', { workspace, reason: errorText(error) });
+    deps.logger.warn('scm file ignored', ignoredFacts(subject, workspace, error));
     return null;
   }
 }

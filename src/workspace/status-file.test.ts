@@ -19,18 +19,18 @@ const reason = (): unknown => bench.log[0]?.attributes['reason'];
 
 describe('.foray/status', () => {
   it('is null and quiet when there is none', async () => {
-    expect(await bench.workspaces.readStatus(workspace)).toBeNull();
+    expect(await bench.workspaces.readStatus(bench.subject(), workspace)).toBeNull();
     expect(bench.log).toEqual([]);
   });
 
   it.each(['blocked', 'needs-human-review', 'no-change-needed'] as const)('takes %s', async (word) => {
     await write('status', word);
-    expect(await bench.workspaces.readStatus(workspace)).toEqual({ word, statement: '' });
+    expect(await bench.workspaces.readStatus(bench.subject(), workspace)).toEqual({ word, statement: '' });
   });
 
   it('takes the rest as the statement, without controls and secrets', async () => {
     await write('status', '\uFEFF  blocked \r\n\r\nI \u001b[31mneed\u0007 a\tkey: s3\u0007cret\r\nplease\u0085\n\n');
-    expect(await bench.workspaces.readStatus(workspace)).toEqual({
+    expect(await bench.workspaces.readStatus(bench.subject(), workspace)).toEqual({
       word: 'blocked',
       statement: 'I [31mneed a\tkey: ***\nplease',
     });
@@ -38,15 +38,19 @@ describe('.foray/status', () => {
 
   it.each(['', 'done', 'Blocked', 'blocked because', '\nblocked', 's3cret'])('ignores "%s" and says why', async (text) => {
     await write('status', text);
-    expect(await bench.workspaces.readStatus(workspace)).toBeNull();
-    expect(bench.log[0]).toMatchObject({ level: 'warn', message: 'status file ignored', attributes: { workspace } });
+    expect(await bench.workspaces.readStatus(bench.subject(), workspace)).toBeNull();
+    expect(bench.log[0]).toMatchObject({
+      level: 'warn',
+      message: 'status file ignored',
+      attributes: { issue_id: 'id-1', issue_identifier: 'ABC-1', workspace },
+    });
     expect(reason()).toMatch(/the first line must be one of blocked, needs-human-review, no-change-needed, it is ".*"$/);
     expect(reason()).not.toContain('s3cret');
   });
 
   it('reads 64 KiB at most', async () => {
     await write('status', `blocked\n${'x'.repeat(100_000)}`);
-    expect((await bench.workspaces.readStatus(workspace))?.statement).toHaveLength(65_536 - 'blocked\n'.length);
+    expect((await bench.workspaces.readStatus(bench.subject(), workspace))?.statement).toHaveLength(65_536 - 'blocked\n'.length);
   });
 });
 
@@ -69,13 +73,13 @@ describe('.foray/scm.json', () => {
   };
 
   it('is null and quiet when there is none', async () => {
-    expect(await bench.workspaces.readScm(workspace)).toBeNull();
+    expect(await bench.workspaces.readScm(bench.subject(), workspace)).toBeNull();
     expect(bench.log).toEqual([]);
   });
 
   it('names the merge request; what else it holds is ignored', async () => {
     await write('scm.json', `\uFEFF${JSON.stringify({ ...record, note: 'x' })}`);
-    expect(await bench.workspaces.readScm(workspace)).toEqual(read);
+    expect(await bench.workspaces.readScm(bench.subject(), workspace)).toEqual(read);
   });
 
   it.each([
@@ -88,16 +92,16 @@ describe('.foray/scm.json', () => {
     { left: 'a number in quotes', text: { ...record, pr_number: '7' }, found: { prNumber: 7 } },
   ])('names the merge request with $left', async ({ text, found }) => {
     await write('scm.json', JSON.stringify(text));
-    expect(await bench.workspaces.readScm(workspace)).toEqual({ ...read, ...found });
+    expect(await bench.workspaces.readScm(bench.subject(), workspace)).toEqual({ ...read, ...found });
     expect(bench.log).toEqual([]);
   });
 
   it('takes 4096 bytes and not one more', async () => {
     const text = JSON.stringify(record);
     await write('scm.json', text.padEnd(4096));
-    expect(await bench.workspaces.readScm(workspace)).toEqual(read);
+    expect(await bench.workspaces.readScm(bench.subject(), workspace)).toEqual(read);
     await write('scm.json', text.padEnd(4097));
-    expect(await bench.workspaces.readScm(workspace)).toBeNull();
+    expect(await bench.workspaces.readScm(bench.subject(), workspace)).toBeNull();
     expect(reason()).toBe('workspace: scm.json: it is longer than 4096 bytes');
   });
 
@@ -113,8 +117,12 @@ describe('.foray/scm.json', () => {
     { wrong: 'an empty repository', text: JSON.stringify({ ...record, repo: '' }), why: 'repo: ' },
   ])('ignores $wrong and says why', async ({ text, why }) => {
     await write('scm.json', text);
-    expect(await bench.workspaces.readScm(workspace)).toBeNull();
-    expect(bench.log[0]).toMatchObject({ level: 'warn', message: 'scm file ignored', attributes: { workspace } });
+    expect(await bench.workspaces.readScm(bench.subject(), workspace)).toBeNull();
+    expect(bench.log[0]).toMatchObject({
+      level: 'warn',
+      message: 'scm file ignored',
+      attributes: { issue_id: 'id-1', issue_identifier: 'ABC-1', workspace },
+    });
     expect(reason()).toContain(why);
     expect(reason()).not.toContain('s3cret');
   });
@@ -123,7 +131,7 @@ describe('.foray/scm.json', () => {
     const elsewhere = path.join(bench.base, 'scm.json');
     await writeFile(elsewhere, JSON.stringify(record));
     await symlink(elsewhere, path.join(workspace, '.foray', 'scm.json'));
-    expect(await bench.workspaces.readScm(workspace)).toBeNull();
+    expect(await bench.workspaces.readScm(bench.subject(), workspace)).toBeNull();
     expect(reason()).toContain('is a symbolic link');
   });
 });

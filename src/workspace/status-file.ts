@@ -1,20 +1,24 @@
 import { WorkspaceError } from '../domain/model/errors.ts';
 import type { AgentStatus, AgentStatusWord } from '../domain/model/agent-event.ts';
 import { readDataFile } from './containment.ts';
-import type { DataFileDeps } from './scm-file.ts';
-import { errorText } from '../lib/error-text.ts';
+import type { WorkspaceSubject } from '../ports/workspace.ts';
+import { ignoredFacts, type DataFileDeps } from './data-file.ts';
 import { withoutControls } from '../lib/without-controls.ts';
 
 const WORDS: readonly AgentStatusWord[] = ['blocked', 'needs-human-review', 'no-change-needed'];
 export const STATUS_BYTES = 64 * 1024;
 
 /** What the agent said in `.foray/status`: one of three words, then its statement. Anything else is ignored aloud. */
-export async function readStatusFile(workspace: string, deps: DataFileDeps): Promise<AgentStatus | null> {
+export async function readStatusFile(
+  subject: WorkspaceSubject,
+  workspace: string,
+  deps: DataFileDeps,
+): Promise<AgentStatus | null> {
   try {
     const file = await readDataFile(deps.root, workspace, { name: 'status', maxBytes: STATUS_BYTES });
     return file === null ? null : parseStatus(file.bytes.toString('utf8'), deps);
   } catch (error) {
-    deps.logger.warn('status file ignored', { workspace, reason: errorText(error) });
+    deps.logger.warn('status file ignored', ignoredFacts(subject, workspace, error));
     return null;
   }
 }

@@ -3,7 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { WorkspaceError } from '../../src/domain/model/errors.ts';
-import { parseScm, readScmFile, SCM_BYTES, type DataFileDeps } from '../../src/workspace/scm-file.ts';
+import type { WorkspaceSubject } from '../../src/ports/workspace.ts';
+import type { DataFileDeps } from '../../src/workspace/data-file.ts';
+import { parseScm, readScmFile, SCM_BYTES } from '../../src/workspace/scm-file.ts';
 import { parseStatus, readStatusFile, STATUS_BYTES } from '../../src/workspace/status-file.ts';
 import { mutateJson, mutateText } from './mutate.ts';
 import { isSampled, type Target } from './target.ts';
@@ -12,13 +14,14 @@ import { isSampled, type Target } from './target.ts';
 const WRITTEN_ONE_IN = 20;
 const silent = (): void => {};
 const LOGGER = { debug: silent, info: silent, warn: silent, error: silent };
+const SUBJECT = { issueId: '1', identifier: 'A-1' } as WorkspaceSubject;
 const maskSecrets = (text: string): string => text;
 
 interface AgentFile<T> {
   /** In the data folder of the workspace. */
   readonly file: string;
   parse(text: string): T;
-  read(workspace: string, deps: DataFileDeps): Promise<T | null>;
+  read(subject: WorkspaceSubject, workspace: string, deps: DataFileDeps): Promise<T | null>;
   /** Throws when it is not what it may be. */
   check(found: T): void;
   /** A longer file is cut or refused before it is parsed. */
@@ -35,7 +38,7 @@ function taking<T>({ file, parse, read, check, maxBytes }: AgentFile<T>): Target
     root ??= makeRoot();
     const workspace = path.join(root, 'A-1');
     writeFileSync(path.join(workspace, '.foray', file), input);
-    const found = await read(workspace, { root, logger: LOGGER, maskSecrets });
+    const found = await read(SUBJECT, workspace, { root, logger: LOGGER, maskSecrets });
     if (found !== null) check(found);
     // A lone half of a character is written as another one.
     const isKept = Buffer.byteLength(input) <= maxBytes && Buffer.from(input).toString() === input;

@@ -161,7 +161,7 @@ async function workIn(
     const budgetUsd = plan.costLeftUsd == null ? null : Math.max(0, plan.costLeftUsd - progress.costUsd);
     await takeTurn(plan, session, { number, prompt, budgetUsd }, { ...deps, report }, signal);
     progress.turns = number;
-    const written = await adapters.workspaces.readStatus(workspacePath);
+    const written = await adapters.workspaces.readStatus(subjectOf(plan), workspacePath);
     progress.status = lastWord({ told: adapters.tools.statusOf(plan.runId), written });
   };
   deps.report({ type: 'session-started', ...idsOf(plan), sessionId: session.sessionId });

@@ -13,7 +13,7 @@ export async function namedRequest(
   workspacePath: string,
   { adapters: { workspaces }, announce }: Pick<AttemptDeps, 'adapters' | 'announce'>,
 ): Promise<ScmRecord | null> {
-  const named = await workspaces.readScm(workspacePath);
+  const named = await workspaces.readScm(subject, workspacePath);
   const branch = workspaces.ownBranch(subject);
   if (named === null || branch === null || named.branch === branch) return named;
   const { owner, repo, prNumber: number } = named;

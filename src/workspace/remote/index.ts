@@ -64,9 +64,9 @@ export function createRemoteWorkspaces(deps: RemoteWorkspaceDeps): Workspaces {
     },
     remove: (subject, signal) => remove(far, subject, signal),
     verify: (check, signal) => runCheck(check, { ...deps, env: {} }, signal),
-    readStatus: (workspace) =>
-      readWord(far, words, { workspace, word: 'status', bytes: STATUS_BYTES }, (text) => parseStatus(text, deps)),
-    readScm: (workspace) => readWord(far, words, { workspace, word: 'scm.json', bytes: SCM_BYTES }, parseScm),
+    readStatus: (subject, workspace) =>
+      readWord(far, words, { subject, workspace, word: 'status', bytes: STATUS_BYTES }, (text) => parseStatus(text, deps)),
+    readScm: (subject, workspace) => readWord(far, words, { subject, workspace, word: 'scm.json', bytes: SCM_BYTES }, parseScm),
     // Nothing is kept on a host: an interrupted run's work is counted only as far as the next one adds to it.
     workBefore: (subject, signal) => lookAtWork(far, subject, 'either', signal),
     hasWorkSince: async (subject, before, signal) => {

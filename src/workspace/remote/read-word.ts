@@ -1,15 +1,23 @@
 import path from 'node:path';
 import { WorkspaceError } from '../../domain/model/errors.ts';
 import type { Logger } from '../../ports/runtime.ts';
+import type { WorkspaceSubject } from '../../ports/workspace.ts';
+import { ignoredFacts } from '../data-file.ts';
 import { isWorkspaceKey } from '../key.ts';
 import type { FarHost } from './run-far.ts';
 import { READ_WORD } from './scripts.ts';
-import { errorText } from '../../lib/error-text.ts';
 
 interface FarReader {
   readonly host: FarHost;
   readonly logger: Logger;
   run(text: string, args: readonly string[], signal: AbortSignal): Promise<string>;
+}
+
+interface WordAsked {
+  readonly subject: WorkspaceSubject;
+  readonly workspace: string;
+  readonly word: string;
+  readonly bytes: number;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -18,7 +26,7 @@ const TIMEOUT_MS = 60_000;
 export async function readWord<T>(
   far: FarReader,
   prepared: ReadonlyMap<string, ReadonlySet<string>>,
-  { workspace, word, bytes }: { readonly workspace: string; readonly word: string; readonly bytes: number },
+  { subject, workspace, word, bytes }: WordAsked,
   parse: (text: string) => T,
 ): Promise<T | null> {
   try {
@@ -31,11 +39,8 @@ export async function readWord<T>(
     if (hex.length > 2 * bytes && word !== 'status') throw new Error(`it is longer than ${bytes} bytes`);
     return parse(textOf(hex.slice(0, 2 * bytes)));
   } catch (error) {
-    const reason = errorText(error);
-    far.logger.warn(`${word === 'status' ? 'status' : 'scm'} file ignored`, {
-      workspace: `${far.host.name}:${workspace}`,
-      reason,
-    });
+    const message = `${word === 'status' ? 'status' : 'scm'} file ignored`;
+    far.logger.warn(message, ignoredFacts(subject, `${far.host.name}:${workspace}`, error));
     return null;
   }
 }

@@ -132,8 +132,9 @@ describe('a workspace on another host', () => {
     await rm(`${root}/ABC-1`);
     await workspaces.prepare(subject(), signal);
     await symlink('/etc/passwd', `${root}/ABC-1/.foray/status`);
-    expect(await workspaces.readStatus(`${root}/ABC-1`)).toBeNull();
-    expect(log.records).toContainEqual(expect.objectContaining({ message: 'status file ignored' }));
+    expect(await workspaces.readStatus(subject(), `${root}/ABC-1`)).toBeNull();
+    const attributes = expect.objectContaining({ issue_identifier: 'ABC-1' }) as object;
+    expect(log.records).toContainEqual(expect.objectContaining({ message: 'status file ignored', attributes }));
     await rm(`${root}/.foray-marks`, { recursive: true });
     await mkdir(`${root}/../elsewhere`);
     await symlink(`${root}/../elsewhere`, `${root}/.foray-marks`);
@@ -145,16 +146,19 @@ describe('a workspace on another host', () => {
     await workspaces.prepare(subject({ beforeRun: "printf 'blocked\\nby the hook' > .foray/status" }), signal);
     await workspaces.beforeRun(subject({ beforeRun: "printf 'blocked\\nby the hook' > .foray/status" }), signal);
     const file = `${root}/ABC-1/.foray/status`;
-    expect(await workspaces.readStatus(`${root}/ABC-1`)).toBeNull();
+    expect(await workspaces.readStatus(subject(), `${root}/ABC-1`)).toBeNull();
     await writeFile(file, 'blocked\nby the hook');
-    expect(await workspaces.readStatus(`${root}/ABC-1`)).toBeNull();
+    expect(await workspaces.readStatus(subject(), `${root}/ABC-1`)).toBeNull();
     await writeFile(file, 'needs-human-review\nüber s3cret\n');
-    expect(await workspaces.readStatus(`${root}/ABC-1`)).toEqual({ word: 'needs-human-review', statement: 'über ***' });
+    expect(await workspaces.readStatus(subject(), `${root}/ABC-1`)).toEqual({
+      word: 'needs-human-review',
+      statement: 'über ***',
+    });
     const scm = { branch: 'b', sha: 'abcdef1', pushed_at: '2026-01-01T00:00:00Z', pr_number: 4, owner: 'o', repo: 'r' };
     await writeFile(`${root}/ABC-1/.foray/scm.json`, JSON.stringify(scm));
-    expect(await workspaces.readScm(`${root}/ABC-1`)).toMatchObject({ branch: 'b', prNumber: 4 });
+    expect(await workspaces.readScm(subject(), `${root}/ABC-1`)).toMatchObject({ branch: 'b', prNumber: 4 });
     await writeFile(`${root}/ABC-1/.foray/scm.json`, ' '.repeat(5000));
-    expect(await workspaces.readScm(`${root}/ABC-1`)).toBeNull();
+    expect(await workspaces.readScm(subject(), `${root}/ABC-1`)).toBeNull();
   });
 
   it('shows what changed in it', async () => {
