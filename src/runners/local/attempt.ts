@@ -4,12 +4,13 @@ import { AgentError, TrackerError } from '../../domain/model/errors.ts';
 import { FaultError, faultOf } from '../../domain/model/fault.ts';
 import type { RunExit } from '../../domain/model/event.ts';
 import { countClosed, presentState, sameState, stateIn, type Issue } from '../../domain/model/issue.ts';
-import type { AgentSession, Turn } from '../../ports/agent.ts';
+import type { AgentSession } from '../../ports/agent.ts';
 import type { WorkspaceSubject } from '../../ports/workspace.ts';
 import type { RunAdapters, RunListener } from '../../ports/runner.ts';
 import { createLastWord } from './last-word.ts';
 import { namedRequest } from './named-request.ts';
 import { selfReview } from './self-review.ts';
+import { idsOf, outweighs, takeTurn } from './take-turn.ts';
 
 /** What an attempt works with and whom it tells. */
 export interface AttemptDeps extends RunListener {
@@ -159,10 +160,15 @@ async function workIn(
   const take = async (number: number, prompt: string): Promise<void> => {
     if (number > 1) await adapters.workspaces.requireOwn(subjectOf(plan), signal);
     const budgetUsd = plan.costLeftUsd == null ? null : Math.max(0, plan.costLeftUsd - progress.costUsd);
-    await takeTurn(plan, session, { number, prompt, budgetUsd }, { ...deps, report }, signal);
-    progress.turns = number;
+    const fault = await takeTurn(plan, session, { number, prompt, budgetUsd }, { ...deps, report }, signal);
     const written = await adapters.workspaces.readStatus(subjectOf(plan), workspacePath);
-    progress.status = lastWord({ told: adapters.tools.statusOf(plan.runId), written });
+    const status = lastWord({ told: adapters.tools.statusOf(plan.runId), written });
+    if (fault !== null) {
+      if (!outweighs(status, fault)) throw new FaultError(fault);
+      deps.report({ type: 'agent-spoke', ...idsOf(plan), event: { type: 'notice', text: fault.message } });
+    }
+    progress.turns = number;
+    progress.status = status;
   };
   deps.report({ type: 'session-started', ...idsOf(plan), sessionId: session.sessionId });
   const { maxTurns } = plan.settings.agent;
@@ -195,16 +201,6 @@ interface Progress {
   costUsd: number;
 }
 
-async function takeTurn(plan: RunPlan, session: AgentSession, turn: Turn, deps: AttemptDeps, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  deps.report({ type: 'turn-started', ...idsOf(plan), turn: turn.number, prompt: turn.prompt });
-  const result = await session.runTurn(turn, (event) => deps.report({ type: 'agent-spoke', ...idsOf(plan), event }), signal);
-  // One that was done when the service began to stop is done.
-  (result.ok ? deps.finishing : signal).throwIfAborted();
-  if (!result.ok) throw new FaultError(result.fault);
-  deps.report({ type: 'turn-completed', ...idsOf(plan), turn: turn.number });
-}
-
 /** Empty where the tracker does not find it, or it has none. */
 async function readState(id: string, deps: AttemptDeps, signal: AbortSignal): Promise<string> {
   const closed = new Set<string>();
@@ -232,10 +228,6 @@ async function mayGoOn(plan: RunPlan, deps: AttemptDeps, signal: AbortSignal): P
 function failedExit(error: unknown, turns: number, signal: AbortSignal): RunExit {
   const cancelled = signal.aborted || (error instanceof AgentError && error.kind === 'turn_cancelled');
   return { kind: cancelled ? 'cancelled' : 'error', turns, fault: faultOf(error), status: null, scm: null };
-}
-
-function idsOf(plan: RunPlan): { issueId: string; runId: string } {
-  return { issueId: plan.issue.id, runId: plan.runId };
 }
 
 function subjectOf(plan: RunPlan): WorkspaceSubject {

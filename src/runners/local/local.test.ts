@@ -6,6 +6,7 @@ import { settingsWith } from '../../../test/support/settings.ts';
 import type { AgentStatus, ScmRecord } from '../../domain/model/agent-event.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { RunReport } from '../../domain/model/event.ts';
+import type { Fault } from '../../domain/model/fault.ts';
 import { refOf } from '../../domain/model/issue.ts';
 import type { StopReason } from '../../domain/model/run.ts';
 import type { Notice } from '../../domain/model/notice.ts';
@@ -43,6 +44,8 @@ interface Scene {
   };
   /** The agent moves its issue through its tools, and does not wait for that. */
   readonly movesInTurn?: boolean;
+  /** Every turn fails, and what follows from that. */
+  readonly turnsFail?: Fault['consequence'];
   /** The service begins to stop when the agent has answered. */
   readonly stoppedAfterAnswer?: boolean;
   readonly deliveryHangs?: boolean;
@@ -110,7 +113,8 @@ async function play(scene: Scene) {
                 if (scene.movesInTurn) void moveByTool().catch(() => {});
                 during('turn', signal);
                 if (scene.stoppedAfterAnswer) runner.stop('r', 'shutdown');
-                return { ok: true };
+                const consequence = scene.turnsFail;
+                return consequence ? { ok: false, fault: { kind: 'turn_failed', message: 'exit 1', consequence } } : { ok: true };
               },
               stop: () => Promise.resolve(),
             }),
@@ -275,6 +279,34 @@ describe('a turn that was done when the service began to stop', () => {
   it('is done, although its figures were still waited for', async () => {
     const { exit, seen } = await play({ maxTurns: 1, says: null, stoppedAfterAnswer: true });
     expect([exit?.kind, seen.delivered]).toEqual(['normal', 1]);
+  });
+});
+
+describe('a turn that fails', () => {
+  const blocked: AgentStatus = { word: 'blocked', statement: 'no access' };
+
+  it('ends the run with the word blocked where the agent said so, and leaves the failure in its events', async () => {
+    for (const said of [{ says: blocked }, { says: null, tells: [blocked] }]) {
+      const { exit, seen, reports } = await play({ turnsFail: 'back-off', ...said });
+      expect(exit).toMatchObject({ kind: 'normal', turns: 1, status: blocked, fault: null });
+      expect([seen.turns, seen.delivered]).toEqual([1, 0]);
+      expect(reports).toContainEqual(expect.objectContaining({ event: { type: 'notice', text: 'exit 1' } }));
+    }
+  });
+
+  it.each<[string, Scene]>([
+    ['without a word', { turnsFail: 'back-off', says: null }],
+    ['with another word', { turnsFail: 'back-off' }],
+    ['at a limit of the agent', { turnsFail: 'pause-agent', says: blocked }],
+  ])('fails the run: %s', async (_name, scene) => {
+    const { exit } = await play(scene);
+    expect(exit).toMatchObject({ kind: 'error', turns: 0, status: null, fault: { message: 'exit 1' } });
+  });
+
+  it('is cancelled where the run was told to stop, whatever the agent said', async () => {
+    const stopped = { during: 'turn', reason: 'operator' } as const;
+    const { exit } = await play({ turnsFail: 'back-off', says: blocked, stopped });
+    expect(exit).toMatchObject({ kind: 'cancelled', status: null });
   });
 });
 
