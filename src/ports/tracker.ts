@@ -68,7 +68,7 @@ export interface Tracker {
   /** What the remote says of the project itself. Asked after the preflight; null where it does not say. */
   describeProject?(signal: AbortSignal): Promise<ProjectFacts | null>;
   /** What the credential may do, as far as the vendor tells. Only for diagnosis. */
-  readRights?(signal: AbortSignal): Promise<Rights>;
+  readRights?(signal: AbortSignal, uses?: TokenUses): Promise<Rights>;
   /** The states that an issue can be moved to from where it is; where a workflow forbids some. Only for diagnosis. */
   readMoves?(id: string, signal: AbortSignal): Promise<readonly string[]>;
 }
@@ -83,6 +83,14 @@ export interface ProjectFacts {
   readonly isPublic: boolean | null;
   /** Whether the credential may change issues; absent or null where the remote does not say. */
   readonly mayWrite?: boolean | null;
+  /** Whether its account may push to the repository of the project; absent or null where the remote does not say. */
+  readonly mayPush?: boolean | null;
+}
+
+/** What runs do by the credential of the tracker besides changing issues. */
+export interface TokenUses {
+  readonly pushes: boolean;
+  readonly opensRequests: boolean;
 }
 
 /** Scopes and permissions, as the vendor calls them. */

@@ -190,3 +190,85 @@ describe('scopes', () => {
     }
   });
 });
+
+describe('what runs push by the token of the tracker', () => {
+  /** On the host of the forge, at a port where nobody answers git. */
+  const repo = (name: string, ...more: readonly string[]) => ['root: ws', `repo: http://127.0.0.1:1/${name}`, ...more].join('\n');
+
+  it.each([
+    [
+      'by the token',
+      'acme/widgets.git',
+      [],
+      /Metadata \(read\), Contents \(read and write\), Pull requests \(read and write\), which/,
+    ],
+    [
+      'by a token of its own',
+      'acme/widgets.git',
+      ['repo_token: other'],
+      /Metadata \(read\), Pull requests \(read and write\), which/,
+    ],
+    ['not at all', 'acme/widgets.git', ['push: false'], /Metadata \(read\), which/],
+  ])('github: what it cannot tell is named; pushed %s', async (_, name, more, said) => {
+    const github = await startFakeGithub({ scopes: '', labels: ['ready', 'done'] });
+    const tracker = `kind: github\napi_key: $TRACKER_TOKEN\nendpoint: ${github.url}\nproject: acme/widgets\nactive_states: [ready]\nterminal_states: [done]`;
+    try {
+      const { findings } = await doctorOf(github.token, { tracker, workspace: repo(name, ...more) });
+      expect(about(findings, 'tracker.rights')).toEqual([expect.stringMatching(said)]);
+    } finally {
+      await github.close();
+    }
+  });
+
+  it.each([
+    ['an account that may only triage', { pull: true, triage: true, push: false }, 'acme/widgets.git', 1],
+    ['an account that may push', { pull: true, triage: true, push: true }, 'acme/widgets.git', 0],
+    ['an app, of which nothing is told', { pull: false, triage: false, push: false }, 'acme/widgets.git', 0],
+    ['another repository', { pull: true, triage: true, push: false }, 'acme/gadgets.git', 0],
+  ])('github: %s', async (_, permissions, name, warnings) => {
+    const github = await startFakeGithub({ scopes: 'repo', labels: ['ready', 'done'] });
+    const tracker = `kind: github\napi_key: $TRACKER_TOKEN\nendpoint: ${github.url}\nproject: acme/widgets\nactive_states: [ready]\nterminal_states: [done]`;
+    const facts = () => json({ full_name: 'acme/widgets', private: true, permissions }, 200, { 'x-oauth-scopes': 'repo' });
+    github.failNext('GET /repos/acme/widgets', facts());
+    try {
+      const { findings } = await doctorOf(github.token, { tracker, workspace: repo(name) });
+      const told = 'warning: runs push to acme/widgets by this token, and its account may not push there';
+      expect(about(findings, 'workspace.push')).toEqual(warnings === 1 ? [told] : []);
+      expect(about(findings, 'tracker.rights')).toEqual(['ok: the token may change issues']);
+    } finally {
+      await github.close();
+    }
+  });
+
+  it.each([
+    ['a reporter', 20, 1],
+    ['a developer', 30, 0],
+  ])('gitlab: %s', async (_, level, warnings) => {
+    const gitlab = await startFakeGitlab({ labels: ['ready', 'done'] });
+    const { path: project } = gitlab.project;
+    const tracker = `kind: gitlab\napi_key: $TRACKER_TOKEN\nendpoint: ${gitlab.url}\nproject: ${project}\nactive_states: [ready]\nterminal_states: [done]`;
+    const permissions = { project_access: { access_level: level }, group_access: null };
+    gitlab.failNext({ path: /rocket$/ }, json({ id: 1, path_with_namespace: project, permissions }));
+    try {
+      const { findings } = await doctorOf(gitlab.token, { tracker, workspace: repo(`${project}.git`) });
+      expect(about(findings, 'workspace.push')).toHaveLength(warnings);
+    } finally {
+      await gitlab.close();
+    }
+  });
+
+  it.each([
+    [false, 1],
+    [true, 0],
+  ])('gitea: an account that may push: %s', async (mayPush, warnings) => {
+    const gitea = await startFakeGitea({ mayPush, labels: ['ready', 'done'] });
+    const tracker = `kind: gitea\napi_key: $TRACKER_TOKEN\nendpoint: ${gitea.url}\nproject: acme/app\nactive_states: [ready]\nterminal_states: [done]`;
+    try {
+      const { findings } = await doctorOf(gitea.token, { tracker, workspace: repo('acme/app.git') });
+      expect(about(findings, 'workspace.push')).toHaveLength(warnings);
+      expect(about(findings, 'tracker.rights')).toEqual([expect.stringContaining('it has write:issue, write:repository, which')]);
+    } finally {
+      await gitea.close();
+    }
+  });
+});

@@ -8,6 +8,7 @@ import { providerDeps, readBoardOrIssues } from '../adapters/board.ts';
 import { accessRemedy } from '../adapters/access-remedy.ts';
 import { checkClock } from './machine.ts';
 import { finding, ok, type Finding } from './finding.ts';
+import { checkRights } from './rights.ts';
 import {
   labelsNamed,
   missingState,
@@ -20,7 +21,7 @@ import {
 } from '../adapters/named-states.ts';
 import { ANYONE_REMEDY, publicProblem } from '../adapters/public-project.ts';
 import type { RequestMeter } from '../../ports/runtime.ts';
-import type { Rights, Tracker } from '../../ports/tracker.ts';
+import type { Tracker } from '../../ports/tracker.ts';
 import type { SurveyDeps } from '../commands/survey.ts';
 import type { GoodWorkflow } from '../workflow.ts';
 import { errorText } from '../../lib/error-text.ts';
@@ -54,7 +55,7 @@ export async function diagnoseTracker(
     const otherLabels = await Promise.all(
       labels.map(async (label) => placed(await checkLabel(label, board, mend), workflow, label)),
     );
-    const rights = await checkRights(remote, facts?.mayWrite ?? null, signal);
+    const rights = await checkRights(remote, facts, workflow.settings, signal);
     const moves = await checkMoves(remote, workflow.settings, signal);
     return [
       access,
@@ -95,24 +96,6 @@ function createClockReading(): { readonly meter: RequestMeter; told(): number | 
   };
   return { meter: { made: () => {}, left: () => {}, dated }, told: () => told };
 }
-
-/** Whether the credential may do what a run does to an issue. What the remote does not tell is said to be untold. */
-async function checkRights(remote: Tracker, mayWrite: boolean | null, signal: AbortSignal): Promise<readonly Finding[]> {
-  const rights = (await remote.readRights?.(signal).catch(() => null)) ?? null;
-  const { missing, untold } = rights ?? NOTHING_TOLD;
-  if (missing.length > 0 || mayWrite === false) {
-    const lacks = missing.length > 0 ? `: it lacks ${missing.join(', ')}` : ': its account has no role that may write';
-    return [finding('error', 'tracker.rights', `the token may read, but not change issues${lacks}`, RIGHTS_REMEDY)];
-  }
-  if (untold.length > 0) {
-    const who = mayWrite === true ? 'its account may change issues; ' : '';
-    return [ok('tracker.rights', `${who}the token does not tell whether it has ${untold.join(', ')}, which runs need`)];
-  }
-  return rights !== null || mayWrite === true ? [ok('tracker.rights', 'the token may change issues')] : [];
-}
-
-const NOTHING_TOLD: Rights = { missing: [], untold: [] };
-const RIGHTS_REMEDY = "give it the scopes of the tracker's page, or its account a role that may write";
 
 /** Whether a workflow lets issues go where runs would move them, seen at one issue of each active state. */
 async function checkMoves(remote: Tracker, settings: Settings, signal: AbortSignal): Promise<readonly Finding[]> {

@@ -42,6 +42,7 @@ export async function preflight(parts: PreflightParts, signal: AbortSignal): Pro
     isPublic: found.private == null ? null : !found.private,
     // Without the right to push, an account may have that to change issues, of which nothing is told.
     mayWrite: found.permissions?.push === true ? true : null,
+    mayPush: found.permissions?.push ?? null,
   };
 }
 

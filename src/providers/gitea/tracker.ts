@@ -74,7 +74,10 @@ export function createTracker(
     },
     describeProject: async () => facts,
     // The remote has no route for it: reads were proven by the preflight and the labels, writes only show when they are tried.
-    readRights: async () => ({ missing: [], untold: ['write:issue'] }),
+    readRights: async (_signal, { pushes, opensRequests } = { pushes: false, opensRequests: false }) => ({
+      missing: [],
+      untold: ['write:issue', ...(pushes || opensRequests ? ['write:repository'] : [])],
+    }),
   };
 }
 

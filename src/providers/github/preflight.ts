@@ -4,6 +4,7 @@ import type { Logger } from '../../ports/runtime.ts';
 import type { PreflightOptions, ProjectFacts } from '../../ports/tracker.ts';
 import { withRetries, type RetryDeps } from '../shared/retry.ts';
 import type { Routes } from './routes.ts';
+import type { WireRepository } from './schema.ts';
 import { KIND, type TrackerInputs } from './settings.ts';
 
 export interface PreflightParts {
@@ -50,11 +51,17 @@ export async function describeProject({ routes, logger, inputs }: Described, sig
     const isPublic = visibility ? visibility === 'public' : isPrivate === false;
     const isTold = visibility || typeof isPrivate === 'boolean';
     const path = name || `${inputs.repository.owner}/${inputs.repository.repo}`;
-    const mayWrite = permissions ? permissions.push === true || permissions.triage === true : null;
-    return { id: null, path, isPublic: isTold ? isPublic : null, mayWrite };
+    return { id: null, path, isPublic: isTold ? isPublic : null, ...roleIn(permissions) };
   } catch (error) {
     signal.throwIfAborted();
     logger.debug('repository could not be described', { tracker_kind: KIND, error: faultOf(error).message });
     return null;
   }
+}
+
+/** Of an app, which has no role, everything is denied, even the reading that this answer is. */
+function roleIn(permissions: WireRepository['permissions']): Pick<ProjectFacts, 'mayWrite' | 'mayPush'> {
+  if (!permissions || permissions.pull === false) return { mayWrite: null, mayPush: null };
+  const mayPush = permissions.push === true;
+  return { mayWrite: mayPush || permissions.triage === true, mayPush };
 }

@@ -1,6 +1,6 @@
 import { path } from '../../lib/http/index.ts';
 import type { RepoKey } from '../../ports/scm.ts';
-import type { Rights } from '../../ports/tracker.ts';
+import type { Rights, TokenUses } from '../../ports/tracker.ts';
 import type { createClient } from './client.ts';
 import { REPOSITORY_FACTS } from './schema.ts';
 
@@ -15,12 +15,21 @@ export async function readRights(
   http: ReturnType<typeof createClient>,
   { owner, repo }: RepoKey,
   signal: AbortSignal,
+  uses?: TokenUses,
 ): Promise<Rights> {
   // REST API, "Get a repository".
   const answer = await http.send('GET', { path: path`/repos/${owner}/${repo}` }, signal);
   const scopes = (answer.headers.get('x-oauth-scopes') ?? '').split(',').map((scope) => scope.trim().toLowerCase());
-  if (scopes.join('') === '') return { missing: [], untold: PERMISSIONS };
+  if (scopes.join('') === '') return { missing: [], untold: permissionsFor(uses) };
   const { private: isPrivate } = http.decode('GET', REPOSITORY_FACTS, answer);
   const isEnough = scopes.includes('repo') || (isPrivate === false && scopes.includes('public_repo'));
   return { missing: isEnough ? [] : ['repo'], untold: [] };
+}
+
+function permissionsFor({ pushes, opensRequests }: TokenUses = { pushes: false, opensRequests: false }): readonly string[] {
+  return [
+    ...PERMISSIONS,
+    ...(pushes ? ['Contents (read and write)'] : []),
+    ...(opensRequests ? ['Pull requests (read and write)'] : []),
+  ];
 }

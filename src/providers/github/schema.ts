@@ -106,6 +106,9 @@ export const REPOSITORY_FACTS = z.object({
   full_name: nullableText,
   private: z.boolean().nullish().catch(null),
   visibility: z.string().nullish().catch(null),
-  permissions: z.object({ push: z.boolean().nullish(), triage: z.boolean().nullish() }).nullish().catch(null),
+  permissions: z
+    .object({ pull: z.boolean().nullish(), push: z.boolean().nullish(), triage: z.boolean().nullish() })
+    .nullish()
+    .catch(null),
 });
 export type WireRepository = z.output<typeof REPOSITORY_FACTS>;

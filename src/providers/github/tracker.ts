@@ -58,7 +58,7 @@ export function createTracker(
     people: { readSelf: async (signal) => (await readOwnLogin(http, graphql, signal)).toLowerCase() },
     readLabelling: async (id, label, signal) => lastLabelling(await routes.labelEvents(id, signal), label),
     describeProject: (signal) => describeProject(context, signal),
-    readRights: (signal) => readRights(http, inputs.repository, signal),
+    readRights: (signal, uses) => readRights(http, inputs.repository, signal, uses),
     provesByPoll: true,
     preflight: (signal, options = {}) =>
       preflight({ probe: (cut) => routes.probe(candidateQuery(inputs), cut), retryDelaysMs, deps }, options, signal),

@@ -7,7 +7,7 @@ import { withRetries, type RetryDeps } from '../shared/retry.ts';
 import type { LabelCatalog } from './labels.ts';
 import type { Project } from './routes.ts';
 import { readLabelNames, trackerError } from './routes.ts';
-import type { WireToken } from './schema.ts';
+import type { WireProject, WireToken } from './schema.ts';
 import { PROJECT, TOKEN_SELF } from './schema.ts';
 import { KIND } from './settings.ts';
 
@@ -91,17 +91,19 @@ async function checkProject({ http, logger, name, route }: Project, signal: Abor
     path,
     ...(isRenamed && { isRenamed }),
     isPublic: visibility == null ? null : visibility === 'public' && issues_access_level !== 'private',
-    mayWrite: mayWrite(permissions?.project_access ?? null, permissions?.group_access ?? null),
+    mayWrite: hasRole(REPORTER, permissions),
+    mayPush: hasRole(DEVELOPER, permissions),
   };
 }
 
-/** Reporters may label, move and comment issues. */
+/** Reporters may label, move and comment issues; developers may push and open merge requests. */
 const REPORTER = 20;
+const DEVELOPER = 30;
 
 /** Null where neither tells: of an administrator, or of a group that was invited, there is no role of its own. */
-function mayWrite(...accesses: readonly ({ readonly access_level: number } | null)[]): boolean | null {
-  const levels = accesses.flatMap((access) => (access === null ? [] : [access.access_level]));
-  return levels.length === 0 ? null : levels.some((level) => level >= REPORTER);
+function hasRole(least: number, permissions: WireProject['permissions']): boolean | null {
+  const levels = [permissions?.project_access, permissions?.group_access].flatMap((access) => access?.access_level ?? []);
+  return levels.length === 0 ? null : levels.some((level) => level >= least);
 }
 
 const UNREACHABLE = (): string => 'check that tracker.endpoint is the address of the instance and that it can be reached';

@@ -63,6 +63,7 @@ export const PROJECT = z.object({
   issues_access_level: z.string().nullish().catch(null),
   permissions: z.object({ project_access: ACCESS, group_access: ACCESS }).nullish().catch(null),
 });
+export type WireProject = z.output<typeof PROJECT>;
 
 export const OWN_ACCOUNT = z.object({ id: z.int() });
 
