@@ -3,7 +3,7 @@ import type { HoldReason } from '../../domain/model/hold.ts';
 import type { IssueRef } from '../../domain/model/issue.ts';
 import { issueArgument } from '../../domain/model/issue-name.ts';
 import type { TroubleKind } from '../../domain/views/chronicle.ts';
-import { PARK_REMEDIES, remedyForRun } from '../../domain/model/remedies.ts';
+import { remedyForPark, remedyForRun } from '../../domain/model/remedies.ts';
 
 /** What is to be said about one issue. The names are those of the JSON answer. */
 export interface Explanation {
@@ -95,8 +95,8 @@ const REMEDIES = {
 /** What to do about the cause, before the issue is let go on. */
 function causeRemedy(reason: Reason, detail: string): string | null {
   if (reason === 'retrying') return remedyForRun(detail);
-  const parked = /^(\w+): /.exec(detail)?.[1];
-  return reason === 'parked' ? (Object.entries(PARK_REMEDIES).find(([known]) => known === parked)?.[1] ?? null) : null;
+  const [, parked = '', why = ''] = /^(\w+): (.*)/s.exec(detail) ?? [];
+  return reason === 'parked' ? remedyForPark(parked, why) : null;
 }
 
 function remedyFor(reason: Reason, identifier: string, detail: string): string | null {

@@ -73,8 +73,14 @@ const SSH_REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/cannot run ssh|\bssh: (?:command )?not found/i, 'install an SSH client, or write workspace.repo as an https address'],
 ];
 
-/** What a person can do about an issue that waits for one. */
-export const PARK_REMEDIES: Readonly<Record<ParkReason, string>> = {
+/** What a person can do about an issue that waits for one; null for a reason of another version. */
+export function remedyForPark(reason: string, detail: string): string | null {
+  // No agent asks there: the remote, or the workspace, does, and the words it is kept in say for what.
+  if (reason === 'needs_person' && detail.startsWith('delivery: ')) return 'mend what the detail says';
+  return Object.entries(PARK_REMEDIES).find(([known]) => known === reason)?.[1] ?? null;
+}
+
+const PARK_REMEDIES: Readonly<Record<ParkReason, string>> = {
   blocked: 'read what the agent said and do what it lacks',
   needs_review: 'review the work; tracker.handoff_state would move such issues by itself',
   needs_person: 'answer the agent in the issue',

@@ -156,6 +156,11 @@ const RIGHTS: readonly Remedy[] = [
   { status: 403, where: /\/check-runs$/, remedy: `reading check runs needs the permission checks:read, ${CLASSIC}` },
   { status: 403, where: /\/status$/, remedy: `reading commit statuses needs the permission statuses:read, ${CLASSIC}` },
   { status: 403, where: /\/actions\//, remedy: `reading job logs needs the permission actions:read, ${CLASSIC}` },
+  {
+    status: 403,
+    where: /\/pulls$/,
+    remedy: `listing pull requests needs the permission pull_requests:read, opening one pull_requests:write, ${CLASSIC}`,
+  },
   { status: 403, where: /./, remedy: `reading pull requests needs the permission pull_requests:read, ${CLASSIC}` },
   { status: 404, where: /\/pulls\/\d+(\/|$)/, remedy: 'there is no such pull request, or the token may not see it' },
   { status: 422, where: /\/commits\//, remedy: 'the repository has no such commit or branch' },

@@ -176,6 +176,13 @@ describe('refusals', () => {
     expect(error.message).toContain(remedy);
   });
 
+  it('of a pull request that is to be opened say what that needs', async () => {
+    const { fake, opener } = await connect();
+    fake.failNext('POST /repos/acme/widgets/pulls', json({ message: 'No' }, 403));
+    const order = { owner: 'acme', repo: 'widgets', branch: 'foray/1', base: 'main', title: 'One', body: '' };
+    expect((await failureOf(opener.open(order, signal))).message).toContain('opening one pull_requests:write');
+  });
+
   it('with a rate limit are no question of permissions', async () => {
     const { fake, scm } = await connect();
     fake.failNext(PULL, empty(403, { 'x-ratelimit-remaining': '0' }));
