@@ -5,6 +5,7 @@ import type { ProviderFacts } from '../ports/provider.ts';
 import { once } from '../lib/once.ts';
 import { isPlainMap, type PlainMap } from './document.ts';
 import { type FindElsewhere, checkBlock } from './check-block.ts';
+import { filledText } from './fields.ts';
 import { declaredKeys } from './known-keys.ts';
 import { type RoleKeys, roleKeys } from './reaction-keys.ts';
 
@@ -58,14 +59,26 @@ export function readBlocks(providers: readonly ProviderFacts[], agentKinds: read
 
 /** The keys of the merge-request roles that a kind's block may carry. */
 export function roleKeysOf(provider: ProviderFacts): z.ZodType<RoleKeys> {
-  if (provider.roles.includes('scm') || provider.roles.includes('ci')) return roleKeys;
+  const chooses = provider.choosesUserAgent ?? false;
+  if (provider.roles.includes('scm') || provider.roles.includes('ci')) return chooses ? keysOfAllCalls() : roleKeys;
   // A kind without these roles still lets its User-Agent be named beside its other options; a local one has none.
-  return provider.requires.apiKey ? onlyUserAgent() : noKeys();
+  if (!provider.requires.apiKey) return noKeys();
+  return chooses ? keysOfTracker() : keysIgnored();
 }
 
 /** Made once: making one takes longer than checking a block. */
-const onlyUserAgent = once(() => roleKeys.pick({ user_agent: true }));
+const keysOfAllCalls = once(() =>
+  roleKeys.extend(userAgent(`User-Agent header of tracker, merge-request and CI calls. ${BY_DEFAULT}`)),
+);
+const keysOfTracker = once(() => z.strictObject(userAgent(`User-Agent header of tracker calls. ${BY_DEFAULT}`)));
+const keysIgnored = once(() => z.strictObject(userAgent('Has no effect: this kind always sends `svc/<version>`.')));
 const noKeys = once(() => z.strictObject({}));
+
+const BY_DEFAULT = 'By default `svc/dev`.';
+
+function userAgent(about: string) {
+  return { user_agent: filledText(about).optional() };
+}
 
 /** What the file calls a kind: what people are shown. */
 export function writtenName({ kind }: ProviderFacts, written: string | undefined): string {

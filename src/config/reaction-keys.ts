@@ -53,7 +53,8 @@ function ownKeys(keys: Readonly<Record<string, ReactionKey>>): z.ZodRawShape {
 /** What may stand in the provider's block, or is the provider's, has its default only after both were asked. */
 function schemaOfKey(key: ReactionKey): z.ZodType {
   const schema = valueSchema(key);
-  return key.inBlock || key.type === 'trust' ? schema.optional() : byDefault(schema, key.default);
+  if (key.type === 'trust') return schema.optional();
+  return key.inBlock ? schema.meta({ default: key.default }).optional() : byDefault(schema, key.default);
 }
 
 function valueSchema(key: ReactionKey): z.ZodType {
@@ -84,7 +85,9 @@ export const roleKeys = z.strictObject({
   project: textOrNumber(
     'Project whose CI is read, for its own requests. By default that of the tracker, when it is of the same kind.',
   ).optional(),
-  user_agent: filledText('User-Agent header of merge-request and CI calls. By default `svc/dev`.').optional(),
+  user_agent: filledText(
+    'User-Agent header of merge-request and CI calls; others always send `svc/<version>`. By default `svc/dev`.',
+  ).optional(),
   ...blockKeys(),
 });
 export type RoleKeys = z.output<typeof roleKeys>;

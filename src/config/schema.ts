@@ -90,7 +90,9 @@ function trackerSection(kinds: readonly string[]) {
         wholeNumber({ min: 0, max: 95 }, 'Share of the quota of the tracker, in percent, that polls leave to people.'),
         20,
       ),
-      user_agent: filledText('User-Agent header, for the kinds that let it be chosen.').optional(),
+      user_agent: filledText(
+        'User-Agent header of tracker calls, on GitHub and Jira. By default `svc/dev`; the other kinds always send `svc/<version>`.',
+      ).optional(),
       comments: z
         .strictObject({
           on_dispatch: byDefault(flag('Comment when work on an issue starts.'), false),

@@ -53,6 +53,8 @@ export interface ProviderFacts {
   readonly exampleFilter?: string;
   /** A state that is active and terminal is an error of every such file; the others judge it in their own words and severity. */
   readonly refusesOverlap?: boolean;
+  /** Its tracker calls send the User-Agent of the file; those of the others always `svc/<version>`. */
+  readonly choosesUserAgent?: boolean;
   /** The variables its token is kept in by convention, the first that is set counts. */
   readonly tokenVariables?: readonly string[];
   /** How its token is written where that is more than the token. */

@@ -32,6 +32,27 @@ it('every key of the page is explained', async () => {
   expect(rows.filter((row) => row.endsWith('|  |'))).toEqual([]);
 });
 
+it.each([
+  ['github', 'User-Agent header of tracker, merge-request and CI calls. By default `svc/dev`.'],
+  ['gitlab', 'User-Agent header of merge-request and CI calls; others always send `svc/<version>`. By default `svc/dev`.'],
+  ['gitea', 'User-Agent header of merge-request and CI calls; others always send `svc/<version>`. By default `svc/dev`.'],
+  ['jira', 'User-Agent header of tracker calls. By default `svc/dev`.'],
+  ['linear', 'Has no effect: this kind always sends `svc/<version>`.'],
+])('what the User-Agent of %s is sent with', async (block, about) => {
+  expect(await readFile(PAGE, 'utf8')).toContain(`| \`${block}.user_agent\` | string |  | ${about} |`);
+});
+
+it.each([
+  ['reactions.ci_failure.max_log_lines', '50'],
+  ['reactions.auto_merge.strategy', '"squash"'],
+  ['reactions.auto_merge.require_ci', 'true'],
+  ['reactions.bot_review.bot_usernames', '[]'],
+  ['github.max_log_lines', '50'],
+])('%s, which may stand in two places, has its default told', async (key, value) => {
+  const row = (await readFile(PAGE, 'utf8')).split('\n').find((line) => line.startsWith(`| \`${key}\` |`));
+  expect(row).toContain(` | \`${value}\` | `);
+});
+
 function render(schema: Node): string {
   const sections = Object.entries(schema.properties ?? {}).map(([name, node]) => {
     const rows = rowsOf(name, node);

@@ -18,6 +18,7 @@ export const facts: ProviderFacts = {
   tellsCollaborators: true,
   takesUnlabelled: true,
   exampleFilter: 'label:agent',
+  choosesUserAgent: true,
   tokenVariables: TOKEN_VARIABLES,
   homeUrl: 'https://github.com',
   // GitHub: "Validating webhook deliveries"

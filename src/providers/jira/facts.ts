@@ -12,6 +12,7 @@ export const facts: ProviderFacts = {
   options: OPTIONS,
   check,
   roles: [],
+  choosesUserAgent: true,
   tokenVariables: ['JIRA_API_KEY'],
   tokenForm: 'email:token',
   // Jira Cloud: "Webhooks", "Secure admin webhooks"
