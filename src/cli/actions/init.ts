@@ -94,7 +94,7 @@ async function basicAnswers(args: Args, person: Interface | null): Promise<Basic
   const kind = kindNamed(tracker);
   const project = await answer('project', kind?.place?.words ?? 'which project', null);
   const endpoint =
-    kind?.requires.endpoint === true ? await answer('endpoint', 'address of the API', null) : args.value('endpoint');
+    kind?.requires.endpoint === true ? await answer('endpoint', 'address of the site', null) : args.value('endpoint');
   const agent = await answer('agent', `which agent: ${AGENT_NAMES.join(', ')}`, DEFAULT_AGENT_KIND, agentFault);
   const tokenVariable = kind?.requires.apiKey === true ? await tokenOf(args, kind, answer) : null;
   if (missing.length > 0) throw new UsageError(`init needs ${missing.join(', ')}`);

@@ -7,7 +7,7 @@ export const command: Command = {
   flags: [
     { name: 'tracker', value: 'KIND', offered: 'trackers', summary: 'file, github, gitlab, gitea, forgejo, jira or linear' },
     { name: 'project', value: 'P', summary: 'owner/repo, group/project, a project or team key; for file the path of the issues' },
-    { name: 'endpoint', value: 'URL', summary: 'address of the API, where it is not the vendor’s own' },
+    { name: 'endpoint', value: 'URL', summary: 'address of your own site (of GitHub Enterprise: its API)' },
     { name: 'repo', value: 'URL', summary: 'repository to check out, where it is not that of the project' },
     { name: 'agent', value: 'KIND', offered: 'agents', summary: 'claude-code (default), codex, acp or mock' },
     {
