@@ -92,9 +92,16 @@ export interface WorkflowStatus {
   readonly appliedAt: number;
   /** One line each, as `foray validate` prints them. */
   readonly warnings: readonly string[];
-  readonly rejected: { readonly at: number; readonly reason: string } | null;
-  /** What the file in force is warned of, and what the rejected edit has wrong. */
+  readonly rejected: EditNotTaken | null;
+  /** What the file in force is warned of, and what keeps the edit out. */
   readonly problems: readonly ProblemFacts[];
+}
+
+export interface EditNotTaken {
+  readonly at: number;
+  readonly reason: string;
+  /** Nothing is wrong with it so far: its tracker has not answered yet. */
+  readonly isAwaited?: true;
 }
 
 /** What people look back on, over restarts. */

@@ -33,8 +33,14 @@ it('an edit whose tracker says nothing is told of, and gives way to its correcti
   await daemon.record('tick completed');
   await ground.write('WORKFLOW.md', fileWorkflow({ tracker }));
   expect(await daemon.record(WAITS)).toMatchObject({ tracker_kind: 'repoissues' });
+  const waits = expect.stringContaining('the last edit waits for its tracker') as string;
+  expect(await daemon.json('/readyz')).toMatchObject({ status: 'pass', workflow_error: waits });
+  expect(await daemon.json('/api/v2/workflow')).toMatchObject({ rejected: { reason: waits }, problems: [{ message: waits }] });
+  expect(await (await daemon.get('/')).text()).toContain('the last edit waits for its tracker');
   await ground.write('WORKFLOW.md', fileWorkflow());
   await daemon.record('workflow reloaded');
+  expect(await daemon.json('/readyz')).not.toHaveProperty('workflow_error');
+  expect(await daemon.json('/api/v2/workflow')).toMatchObject({ rejected: null, problems: [] });
   const { records } = await daemon.stop();
   expect(records.filter(({ msg }) => msg?.startsWith('workflow edit rejected'))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { formatProblem, problemFacts } from '../../config/format.ts';
 import type { Problem, ProblemFacts } from '../../domain/model/problem.ts';
-import type { WorkflowStatus } from '../../ports/daemon.ts';
+import { EDIT_WAITS } from '../../domain/model/remedies.ts';
+import type { EditNotTaken, WorkflowStatus } from '../../ports/daemon.ts';
 import type { NoticeBus } from '../../ports/events.ts';
 import type { Clock } from '../../ports/runtime.ts';
 import type { GoodWorkflow } from '../workflow.ts';
@@ -19,12 +20,15 @@ export function followWorkflowStatus({ workflow, foundLater, notices, clock }: W
   stop(): void;
 } {
   let appliedAt = clock.now();
-  let rejected: (WorkflowStatus['rejected'] & { readonly faults: readonly ProblemFacts[] }) | null = null;
-  const stop = notices.listen((notice) => {
-    if (notice.name === 'workflow:file:reloaded') [appliedAt, rejected] = [clock.now(), null];
-    if (notice.name === 'workflow:file:rejected') {
-      const { problems, faults } = notice.facts;
-      rejected = { at: clock.now(), reason: problems.join('\n'), faults };
+  let rejected: EditNotTaken | null = null;
+  let faults: readonly ProblemFacts[] = [];
+  const stop = notices.listen(({ name, facts }) => {
+    const at = clock.now();
+    if (name === 'workflow:file:reloaded') [appliedAt, rejected, faults] = [at, null, []];
+    if (name === 'workflow:file:rejected') [rejected, faults] = [{ at, reason: facts.problems.join('\n') }, facts.faults];
+    if (name === 'workflow:file:awaited') {
+      rejected = { at, reason: EDIT_WAITS, isAwaited: true };
+      faults = [problemFacts({ severity: 'error', check: 'tracker.access', message: EDIT_WAITS }, facts.path)];
     }
   });
   return {
@@ -36,8 +40,8 @@ export function followWorkflowStatus({ workflow, foundLater, notices, clock }: W
         path,
         appliedAt,
         warnings: warnings.map((problem) => formatProblem(problem)),
-        rejected: rejected && { at: rejected.at, reason: rejected.reason },
-        problems: [...(rejected?.faults ?? []), ...warnings.map((problem) => problemFacts(problem, path))],
+        rejected,
+        problems: [...faults, ...warnings.map((problem) => problemFacts(problem, path))],
       };
     },
   };

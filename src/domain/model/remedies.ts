@@ -18,6 +18,9 @@ const TRACKER_REMEDIES: Readonly<Record<TrackerErrorKind, string>> = {
 /** What a person can do about one that says nothing at all. */
 export const IF_SILENT = 'check tracker.endpoint, the network and the proxy where this stays';
 
+/** Why an edit of the workflow file is not in force yet, where its tracker says nothing. */
+export const EDIT_WAITS = `the last edit waits for its tracker, which has not answered yet; ${IF_SILENT}`;
+
 /** The file of the `file` kind says in its own words what to do about it. */
 const OF_FILE = /\btracker: \w+: (?:READ|WRITE) /;
 

@@ -1,5 +1,5 @@
 import { sameState } from '../model/issue.ts';
-import { IF_SILENT, remedyFor } from '../model/remedies.ts';
+import { EDIT_WAITS, IF_SILENT, remedyFor } from '../model/remedies.ts';
 import type { Notice } from '../model/notice.ts';
 import type { ProblemFacts } from '../model/problem.ts';
 
@@ -121,7 +121,7 @@ export function troubleOf({ name, facts }: Notice, at: number): ToldTrouble | nu
     case 'poll:preflight:passed':
       return { what: 'preflight', text: null };
     case 'workflow:file:awaited':
-      return { what: 'workflow', text: `the last edit waits for its tracker, which has not answered yet; ${IF_SILENT}` };
+      return { what: 'workflow', text: EDIT_WAITS };
     case 'workflow:file:rejected':
       return { what: 'workflow', text: `the last edit is rejected: ${facts.problems.join(' | ')}`, place: placeOf(facts.faults) };
     case 'workflow:file:reloaded':

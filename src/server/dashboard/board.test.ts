@@ -177,6 +177,17 @@ describe('the dashboard', () => {
     );
   });
 
+  it('says that an edit of the workflow file waits for its tracker', async () => {
+    const daemon = createFakeDaemon();
+    const rejected = { at: NOON - 8000, reason: 'the last edit waits for its tracker', isAwaited: true } as const;
+    daemon.status = { ...daemon.status, rejected };
+    const text = textOf((await load('/', daemon)).page);
+    expect(text).toContain(
+      'is not taken yet. Its tracker was asked 8s ago ; the one before it is in force. the last edit waits for its tracker',
+    );
+    expect(text).not.toContain('It was rejected');
+  });
+
   it('says what keeps everything back', async () => {
     const { text } = await dashboard({
       lifecycle: 'draining',

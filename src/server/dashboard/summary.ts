@@ -3,7 +3,7 @@ import { IF_SILENT } from '../../domain/model/remedies.ts';
 import type { Quota } from '../../domain/model/quota.ts';
 import type { Snapshot } from '../../domain/views/snapshot.ts';
 import type { StartFault } from '../../domain/views/start-fault.ts';
-import type { LeadershipView, LeaderView, WorkflowStatus } from '../../ports/daemon.ts';
+import type { EditNotTaken, LeadershipView, LeaderView, WorkflowStatus } from '../../ports/daemon.ts';
 import type { StatisticsRow } from '../../ports/store.ts';
 import { countText, durationText, exactText, moneyText, quotaText } from './format.ts';
 import { html, type Html, type TemplatePart } from './html.ts';
@@ -71,14 +71,7 @@ export function alerts(snapshot: Snapshot, { rejected, warnings }: WorkflowStatu
     leadership?.role === 'standby' && standbyAlert(leadership, now),
     lifecycle === 'draining' && alert('warn', 'draining', 'Stopping', 'Sessions are being ended and nothing new starts.'),
     operatorPauseAlert(snapshot),
-    rejected !== null &&
-      alert(
-        'bad',
-        'workflow',
-        'The last edit of the workflow file was not taken',
-        html`It was rejected ${clock('ago', rejected.at, now)}; the one before it is in force.
-        ${foldedText(rejected.reason, 'workflow-reason')}`,
-      ),
+    rejected !== null && editAlert(rejected, now),
     warnings.length > 0 &&
       alert(
         'warn',
@@ -94,6 +87,17 @@ export function alerts(snapshot: Snapshot, { rejected, warnings }: WorkflowStatu
     notificationAlerts(snapshot),
   ];
   return html`<div class="alerts" role="status" data-key="alerts">${all}</div>`;
+}
+
+/** Why what stands in the workflow file is not in force. */
+function editAlert({ at, reason, isAwaited }: EditNotTaken, now: number): Html {
+  return alert(
+    isAwaited ? 'warn' : 'bad',
+    'workflow',
+    `The last edit of the workflow file ${isAwaited ? 'is not taken yet' : 'was not taken'}`,
+    html`${isAwaited ? 'Its tracker was asked' : 'It was rejected'} ${clock('ago', at, now)}; the one before it is in force.
+    ${foldedText(reason, 'workflow-reason')}`,
+  );
 }
 
 /** Who let it rest, and why. */
