@@ -105,8 +105,34 @@ describe('GET /api/v2/events', () => {
     expect(await next()).toContain('event: workflow:file:reloaded\n');
   });
 
+  it.each([
+    ['spaces and empty ones between them', '?names=agent:kind:resumed,%20,%20workflow:file:reloaded,'],
+    ['names= given more than once', '?names=agent:kind:resumed&names=workflow:file:reloaded'],
+  ])('takes all names: %s', async (_, query) => {
+    const { daemon, next } = await open(query);
+    await next();
+    daemon.notices.announce(spoke('x'));
+    daemon.notices.announce({ name: 'workflow:file:reloaded', facts: { path: 'W' } });
+    expect(await next()).toContain('event: workflow:file:reloaded\n');
+    daemon.notices.announce({ name: 'agent:kind:resumed', facts: { agentKind: 'mock' } });
+    expect(await next()).toContain('event: agent:kind:resumed\n');
+  });
+
+  it.each([
+    ['?names=run:worker:exitd', 'There is no event "run:worker:exitd"; did you mean "run:worker:exited"?'],
+    ['?names=run:worker:exited,zzz', 'There is no event "zzz".'],
+    ['?names=snapshot-changed&names=toString', 'There is no event "toString".'],
+    ['?names=', 'names must not be empty.'],
+    ['?names=%20,', 'names must not be empty.'],
+  ])('refuses %s', async (query, message) => {
+    const { response, next, streams } = await open(query);
+    expect(response.status).toBe(400);
+    expect(JSON.parse((await next()) ?? '')).toEqual({ error: { code: 'bad_request', message } });
+    expect(streams()).toBe(0);
+  });
+
   it('sends a heartbeat every 15 s', async () => {
-    const { next } = await open('?names=none');
+    const { next } = await open('?names=workflow:file:reloaded');
     await next();
     for (let i = 0; i < 2; i++) {
       const beat = next();
@@ -126,7 +152,7 @@ describe('GET /api/v2/events', () => {
 
   it('ends when the server stops', async () => {
     const stopping = new AbortController();
-    const { streams, next } = await open('?names=none', { stopping: stopping.signal });
+    const { streams, next } = await open('?names=workflow:file:reloaded', { stopping: stopping.signal });
     await next();
     stopping.abort();
     expect(await next()).toBeNull();
@@ -135,7 +161,7 @@ describe('GET /api/v2/events', () => {
   });
 
   it('ends at once when the server has stopped already', async () => {
-    const { next, streams } = await open('?names=none', { stopping: AbortSignal.abort() });
+    const { next, streams } = await open('?names=workflow:file:reloaded', { stopping: AbortSignal.abort() });
     await next();
     expect(await next()).toBeNull();
     expect(streams()).toBe(0);

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { Notice } from '../domain/model/notice.ts';
+import { NOTICE_NAMES } from '../domain/model/notice-names.ts';
+import { didYouMean } from '../lib/nearest-word.ts';
 import { shownTitle } from '../lib/short-text.ts';
 import type { Daemon } from '../ports/daemon.ts';
 import { fail, isoTime } from './http/envelope.ts';
@@ -38,8 +40,8 @@ export function getEvents(daemon: Daemon) {
       c.header('Retry-After', '5');
       return fail(c, 'too_many_streams', `${MAX_STREAMS} event streams are open already. Close one, or come again later.`);
     }
-    const asked = c.req.query('names')?.split(',');
-    const names = asked === undefined ? null : new Set(asked);
+    const names = namesOf(c.req.queries('names'));
+    if (typeof names === 'string') return fail(c, 'bad_request', names);
     open += 1;
     const body = eventStream(daemon, {
       wants: (name) => names === null || names.has(name),
@@ -51,6 +53,19 @@ export function getEvents(daemon: Daemon) {
     return c.body(body, 200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
   };
 }
+
+/** The names that are asked for, null for all of them, or what is wrong with the query. */
+function namesOf(given: readonly string[] | undefined): ReadonlySet<string> | string | null {
+  if (given === undefined) return null;
+  const asked = given.flatMap((list) => list.split(',')).map((name) => name.trim());
+  const names = asked.filter((name) => name !== '');
+  if (names.length === 0) return 'names must not be empty.';
+  const unknown = names.find((name) => !EVENT_NAMES.includes(name));
+  if (unknown === undefined) return new Set(names);
+  return `There is no event "${unknown}"${didYouMean(unknown, EVENT_NAMES) || '.'}`;
+}
+
+const EVENT_NAMES: readonly string[] = [SNAPSHOT_CHANGED, ...NOTICE_NAMES];
 
 interface StreamOptions {
   readonly wants: (name: string) => boolean;

@@ -170,7 +170,7 @@ describe('an edit of who may come in', () => {
     });
     const cookie = login.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
     expect(await statusOf(daemon, { cookie })).toBe(200);
-    const stream = await daemon.get('/api/v2/events?names=none', { headers: bearer(ENV.OLD_DOOR) });
+    const stream = await daemon.get('/api/v2/events?names=daemon:drain:started', { headers: bearer(ENV.OLD_DOOR) });
     const ended = stream.text();
 
     await edit(daemon, 'token: $OLD_DOOR\npublic_url: https://foray.example.org');

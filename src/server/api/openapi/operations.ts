@@ -241,7 +241,7 @@ export const OPERATIONS: readonly Operation[] = [
     query: { names: 'only events of these names, separated by commas' },
     type: 'text/event-stream',
     answers: { 200: TEXT },
-    errors: ['too_many_streams'],
+    errors: ['bad_request', 'too_many_streams'],
   },
   { method: 'get', path: '/api/v2/openapi.json', summary: 'This description', answers: { 200: {} } },
 ];
