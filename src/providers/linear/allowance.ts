@@ -6,12 +6,20 @@ import { KIND } from './settings.ts';
 
 const POINTS = headersNamed('x-ratelimit-complexity');
 
+const ENDPOINT_REQUESTS = 'endpoint requests';
+
 /** What the remote grants, by the headers that say how much of it is left and when there will be more. */
 const ALLOWANCES = [
   { allowance: 'requests', ...headersNamed('x-ratelimit-requests') },
   { allowance: 'complexity', ...POINTS },
-  { allowance: 'endpoint requests', ...headersNamed('x-ratelimit-endpoint-requests') },
+  { allowance: ENDPOINT_REQUESTS, ...headersNamed('x-ratelimit-endpoint-requests') },
 ] as const;
+
+/** Each endpoint has its own of these: what comments have used up, polls still have. */
+function nameOf(allowance: string, headers: ReplyHeaders): string {
+  const endpoint = allowance === ENDPOINT_REQUESTS ? headers.get('x-ratelimit-endpoint-name')?.trim() : '';
+  return endpoint ? `${allowance} of ${endpoint}` : allowance;
+}
 
 function headersNamed(prefix: string) {
   return { remaining: `${prefix}-remaining`, limit: `${prefix}-limit`, reset: `${prefix}-reset` };
@@ -19,9 +27,10 @@ function headersNamed(prefix: string) {
 
 /** The same for the polls, which are spread so that an allowance lasts. What a document took is told in points. */
 export const readAllowances: ReadQuotas = ({ headers }, now) =>
-  ALLOWANCES.flatMap(({ allowance: resource, ...names }) => {
+  ALLOWANCES.flatMap(({ allowance, ...names }) => {
     const figures = figuresOf(headers, names, now);
-    const cost = resource === 'complexity' ? (numberOf(headers.get('x-complexity')) ?? 0) : 1;
+    const resource = nameOf(allowance, headers);
+    const cost = allowance === 'complexity' ? (numberOf(headers.get('x-complexity')) ?? 0) : 1;
     return figures === null ? [] : [{ kind: KIND, rule: 'pace' as const, resource, ...figures, cost }];
   });
 
@@ -38,9 +47,10 @@ export function createAllowanceWatch(logger: Logger): AllowanceWatch {
   const read = (headers: ReplyHeaders): void => {
     const points = numberOf(headers.get(POINTS.remaining));
     if (points !== null) pointsAreShort = points < (numberOf(headers.get(POINTS.limit)) ?? 0) / 2;
-    for (const { allowance, remaining, reset } of ALLOWANCES) {
+    for (const { remaining, reset, ...granted } of ALLOWANCES) {
       const left = numberOf(headers.get(remaining));
       if (left === null) continue;
+      const allowance = nameOf(granted.allowance, headers);
       if (left > 0) spent.delete(allowance);
       else if (!spent.has(allowance)) {
         spent.add(allowance);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readAllowances } from './allowance.ts';
+import { createAllowanceWatch, readAllowances } from './allowance.ts';
 
 it('requests and points are told, with what the document took', () => {
   const headers = new Headers({
@@ -24,4 +24,32 @@ it('requests and points are told, with what the document took', () => {
       cost: 590,
     },
   ]);
+});
+
+it('each endpoint has an allowance of its own', () => {
+  const readingOf = (name: string, remaining: string) => {
+    const headers = new Headers({
+      'x-ratelimit-endpoint-name': name,
+      'x-ratelimit-endpoint-requests-limit': '60',
+      'x-ratelimit-endpoint-requests-remaining': remaining,
+      'x-ratelimit-endpoint-requests-reset': '1794787200000',
+    });
+    return readAllowances({ status: 200, headers, url: '', path: '', body: '', truncated: false, json: () => null }, 0);
+  };
+  expect(readingOf('issues', '40')).toMatchObject([{ resource: 'endpoint requests of issues', remaining: 40, cost: 1 }]);
+  expect(readingOf('commentCreate', '0')).toMatchObject([{ resource: 'endpoint requests of commentCreate', remaining: 0 }]);
+  expect(readingOf(' ', '40')).toMatchObject([{ resource: 'endpoint requests' }]);
+});
+
+it('is told to be used up for each endpoint, once', () => {
+  const told: unknown[] = [];
+  const logger = { debug() {}, info() {}, error() {}, warn: (_: string, facts?: object) => void told.push(facts) };
+  const watch = createAllowanceWatch(logger);
+  const read = (name: string, remaining: string) =>
+    watch.read(new Headers({ 'x-ratelimit-endpoint-name': name, 'x-ratelimit-endpoint-requests-remaining': remaining }));
+  read('commentCreate', '0');
+  read('issues', '40');
+  read('commentCreate', '0');
+  read('issues', '0');
+  expect(told).toMatchObject([{ allowance: 'endpoint requests of commentCreate' }, { allowance: 'endpoint requests of issues' }]);
 });
