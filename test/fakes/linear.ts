@@ -35,6 +35,8 @@ export interface FakeLinear {
   addLabel(name: string, options?: { team?: string; isGroup?: boolean }): string;
   labels(): readonly { readonly name: string; readonly team: string | null }[];
   renameState(from: string, to: string): void;
+  /** Somebody deletes it and makes one of the same name. */
+  recreateState(name: string): void;
   /** What the headers say is left from now on. */
   allow(left: { requests?: number; complexity?: number; resetAt?: number }): void;
   /** The next request that matches gets this answer instead. */
@@ -118,6 +120,11 @@ function handsOn(world: World) {
       addLabel(world, name, { isGroup, team: world.teams.find(({ key }) => key === team) ?? null }).id,
     labels: () => world.labels.map((label) => ({ name: label.name, team: label.team?.key ?? null })),
     renameState: (from: string, to: string) => void (stateNamed(world.teams[0]!, from).name = to),
+    recreateState: (name: string) => {
+      const { states } = world.teams[0]!;
+      const old = stateNamed(world.teams[0]!, name);
+      states[states.indexOf(old)] = { ...old, id: world.nextId() };
+    },
   };
 }
 

@@ -23,6 +23,8 @@ export interface Team {
 /** Reads the team once and remembers it. A failure is not remembered: the next call tries again. */
 export interface TeamReader {
   read(signal: AbortSignal): Promise<Team>;
+  /** Where what is remembered turned out to be wrong. */
+  readAgain(signal: AbortSignal): Promise<Team>;
 }
 
 export interface TeamReaderParts {
@@ -34,14 +36,19 @@ export interface TeamReaderParts {
 
 export function createTeamReader(parts: TeamReaderParts): TeamReader {
   let known: Team | undefined;
+  const read: TeamReader['read'] = async (signal) => {
+    if (known) return known;
+    const team = await readTeam(parts, signal);
+    refuseUnknownStates(parts, team);
+    // Of several calls that found nothing remembered, the first to end speaks for all.
+    if (!known) warnOfCategories(parts, team);
+    return (known ??= team);
+  };
   return {
-    read: async (signal) => {
-      if (known) return known;
-      const team = await readTeam(parts, signal);
-      refuseUnknownStates(parts, team);
-      // Of several calls that found nothing remembered, the first to end speaks for all.
-      if (!known) warnOfCategories(parts, team);
-      return (known ??= team);
+    read,
+    readAgain: (signal) => {
+      known = undefined;
+      return read(signal);
     },
   };
 }

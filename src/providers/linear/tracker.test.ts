@@ -284,6 +284,37 @@ describe('linear transition', () => {
     expect(asked(fake.requests)).toEqual(['TeamStates']);
   });
 
+  it('a state that was made anew since the team was read is found again', async () => {
+    const { fake, tracker } = await start();
+    const { id } = fake.addIssue();
+    await tracker.fetchCandidateIssues(never);
+    fake.recreateState('Done');
+    await tracker.transitionIssue(id, 'Done', never);
+    expect(fake.issue(id).state).toBe('Done');
+    expect(asked(fake.requests)).toEqual(['TeamStates', 'Issues', 'UpdateIssue', 'TeamStates', 'UpdateIssue']);
+    await tracker.transitionIssue(id, 'Todo', never);
+    expect(asked(fake.requests).slice(5)).toEqual(['UpdateIssue']);
+  });
+
+  it('a state that the team has no more is named, until there is one of its name', async () => {
+    const { fake, tracker } = await start();
+    const { id } = fake.addIssue();
+    await tracker.transitionIssue(id, 'Done', never);
+    fake.recreateState('Done');
+    fake.renameState('Done', 'Finished');
+    const error = await failureOf(tracker.transitionIssue(id, 'Done', never));
+    expect(error.kind).toBe('tracker_payload_error');
+    expect(error.message).toContain('state name not found in team: "Done"');
+    fake.renameState('Finished', 'Done');
+    await tracker.transitionIssue(id, 'Done', never);
+  });
+
+  it('an issue that is gone stays tracker_not_found', async () => {
+    const { fake, tracker } = await start();
+    expect((await failureOf(tracker.transitionIssue(UNKNOWN, 'Done', never))).kind).toBe('tracker_not_found');
+    expect(asked(fake.requests)).toEqual(['TeamStates', 'UpdateIssue', 'TeamStates']);
+  });
+
   it('no success and no error is tracker_api_error', async () => {
     const { fake, tracker } = await start();
     const { id } = fake.addIssue();

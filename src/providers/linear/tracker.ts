@@ -33,7 +33,7 @@ import type { WireIssue } from './schema.ts';
 import { COMMENT, ISSUE, ISSUE_STATE } from './schema.ts';
 import type { TrackerInputs } from './settings.ts';
 import { KIND, PAGE_SIZE, readSettings } from './settings.ts';
-import type { TeamReader } from './team.ts';
+import type { Team, TeamReader } from './team.ts';
 import { createTeamReader, unknownStates } from './team.ts';
 
 export function createTracker(
@@ -208,11 +208,23 @@ async function readComments({ client }: Context, id: string, fetchPage: FetchPag
 
 /** The remote has no transition graph: any state of the team can be set. Setting the state that is held changes nothing. */
 async function transitionIssue({ client, team, inputs }: Context, id: string, state: string, signal: AbortSignal): Promise<void> {
-  const known = await team.read(signal);
-  const target = known.stateNamed(state);
-  if (!target) throw unknownStates(client, known, inputs.teamKey, [state]);
-  const { issueUpdate } = await client.run(UPDATE_ISSUE, { id, input: { stateId: target.id } }, signal);
-  client.confirm('issueUpdate', issueUpdate);
+  const idIn = (known: Team): string => {
+    const target = known.stateNamed(state);
+    if (!target) throw unknownStates(client, known, inputs.teamKey, [state]);
+    return target.id;
+  };
+  const move = async (stateId: string): Promise<void> =>
+    client.confirm('issueUpdate', (await client.run(UPDATE_ISSUE, { id, input: { stateId } }, signal)).issueUpdate);
+  const remembered = idIn(await team.read(signal));
+  try {
+    await move(remembered);
+  } catch (error) {
+    if (!(error instanceof TrackerError && error.kind === 'tracker_not_found')) throw error;
+    // The issue may be what is gone, or the state, which somebody may have made anew since the team was read.
+    const current = idIn(await team.readAgain(signal));
+    if (current === remembered) throw error;
+    await move(current);
+  }
 }
 
 /** Maps an issue. One whose blockers are not all known is held out of dispatch, which the operator is told once. */
