@@ -159,14 +159,17 @@ export class ScmConflictError extends Error {
   readonly alreadyMerged: boolean;
   /** The forge is not done with something of its own and asks to come again: nothing was decided. */
   readonly isBusy: boolean;
+  /** Set only after a re-read showed the request open at another head than the expected one: nothing was said of that one. */
+  readonly headMoved: boolean;
   /** The forge took the order without merging at once, or the request could not be read again: it may be merged, or be yet. */
   readonly isUnsure: boolean;
 
-  constructor(detail: string, { alreadyMerged = false, isBusy = false, isUnsure = false } = {}) {
+  constructor(detail: string, { alreadyMerged = false, isBusy = false, headMoved = false, isUnsure = false } = {}) {
     super(`scm: scm_conflict_error: ${shortDetail(detail)}`);
     this.name = 'ScmConflictError';
     this.alreadyMerged = alreadyMerged;
     this.isBusy = isBusy;
+    this.headMoved = headMoved;
     this.isUnsure = isUnsure;
   }
 }

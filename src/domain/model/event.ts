@@ -178,7 +178,7 @@ export type MergeOutcome =
   | { readonly kind: 'merged' }
   /** Handed to the forge's own queue, which merges it later. */
   | { readonly kind: 'queued' }
-  /** The forge asks to come again: nothing was decided. */
+  /** The forge asks to come again, or the head is another one by now: nothing was decided. */
   | { readonly kind: 'postponed'; readonly why: string }
   /** `unsure`: the answer does not tell that nothing was merged, or will be. */
   | { readonly kind: 'refused'; readonly fault: Fault; readonly unsure: boolean };

@@ -520,6 +520,17 @@ describe('auto_merge', () => {
     expect(player.everTold('reaction:merge:postponed')).toHaveLength(2);
   });
 
+  it('a head that is pushed before the merge arrives asks no person, and is merged once it is clean', () => {
+    const player = watching({ auto_merge: { ...autoMerge, budget: 0 } });
+    lookTwice(player, READY);
+    const outcome = { kind: 'postponed', why: 'Head branch was modified' } as const;
+    player.send({ type: 'merge-answered', issueId: '1', expectedSha: 'sha1', outcome });
+    lookTwice(player, { ...READY, merge: ok({ ...OPEN, headSha: 'sha2' }) });
+    expect(player.asked('merge')).toMatchObject([{ order: { expectedSha: 'sha2' } }]);
+    expect(player.everTold('reaction:escalation:raised')).toEqual([]);
+    expect(player.everTold('reaction:merge:failed')).toEqual([]);
+  });
+
   describe('the queue of the forge', () => {
     function queued(): Player {
       const player = watching({ auto_merge: { ...autoMerge, budget: 0 } });

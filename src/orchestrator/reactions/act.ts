@@ -20,7 +20,8 @@ export async function mergeIfUnchanged(
     return { kind: 'merged' };
   } catch (error) {
     if (!(error instanceof ScmConflictError) || error.isUnsure) return afterError(effect, error, forge, signal);
-    if (error.isBusy) return { kind: 'postponed', why: error.message };
+    // A push in between is what the expected head guards against: the new one is judged on its own.
+    if (error.isBusy || error.headMoved) return { kind: 'postponed', why: error.message };
     return error.alreadyMerged ? { kind: 'merged' } : { kind: 'refused', fault: faultOf(error), unsure: false };
   }
 }

@@ -97,6 +97,7 @@ describe('a merge', () => {
     ['taken and merged', ACCEPTED, MERGED, { kind: 'merged' }],
     ['taken, and unreadable', ACCEPTED, AWAY, { kind: 'refused', unsure: true }],
     ['refused, which the adapter has read again', REFUSED, AWAY, { kind: 'refused', unsure: false }],
+    ['refused, for the head moved on', new ScmConflictError('409', { headMoved: true }), AWAY, { kind: 'postponed' }],
     ['refused, and merged all the same', new ScmConflictError('405', { alreadyMerged: true }), AWAY, { kind: 'merged' }],
   ])('that is %s', async (_name, error, readMergeStatus, outcome) => {
     const merge = () => Promise.reject(error);

@@ -1,6 +1,7 @@
 import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
 import type { MergeOrder, MergeResult, MergeStatus, RequestKey } from '../../ports/scm.ts';
 import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
+import { hasHeadMoved } from '../shared/head-moved.ts';
 import type { Method, TrackerHttp } from '../shared/http.ts';
 import { pullPath } from './client.ts';
 import type { PullContext } from './scm-routes.ts';
@@ -103,7 +104,8 @@ function conflictOf(request: RequestKey, order: MergeOrder, refusal: Refusal, no
   const isBusy = refusal.status === 405 && BUSY.test(refusal.detail) && isAsExpected(now, order);
   // A success of another kind is an order that was taken.
   const isUnsure = now === null || refusal.status < 300;
-  return new ScmConflictError(detail, { alreadyMerged: now?.merged === true, isBusy, isUnsure });
+  const headMoved = hasHeadMoved(now, order);
+  return new ScmConflictError(detail, { alreadyMerged: now?.merged === true, isBusy, headMoved, isUnsure });
 }
 
 function situationOf(now: MergeStatus | null, order: MergeOrder): string {

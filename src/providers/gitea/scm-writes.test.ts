@@ -72,7 +72,7 @@ describe('gitea merge', () => {
     const { fake, merge } = await start();
     fake.push(1, 'e'.repeat(40));
     const conflict = await conflictOf(merge());
-    expect(conflict.alreadyMerged).toBe(false);
+    expect(conflict).toMatchObject({ alreadyMerged: false, headMoved: true });
     expect(conflict.message).toContain(`status 409: head out of date; its head is ${'e'.repeat(40)}, expected was ${SHA}`);
     expect(asked(fake)).toEqual([MERGE, READ]);
   });
@@ -88,7 +88,7 @@ describe('gitea merge', () => {
     const { fake, merge } = await start();
     fake.editPull(1, { conflicts: true });
     const conflict = await conflictOf(merge());
-    expect(conflict.alreadyMerged).toBe(false);
+    expect(conflict).toMatchObject({ alreadyMerged: false, headMoved: false });
     expect(conflict.message).toContain('CONFLICT (content)');
     expect(asked(fake)).toEqual([MERGE, READ, MERGE, READ]);
   });

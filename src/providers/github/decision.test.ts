@@ -148,6 +148,7 @@ describe('trust', () => {
     pull.queuedSha = null;
     await expect(scm.enqueue(REQUEST, { ...order, expectedSha: 'e'.repeat(40) }, signal)).rejects.toMatchObject({
       alreadyMerged: false,
+      headMoved: true,
     });
   });
 

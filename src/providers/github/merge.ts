@@ -1,10 +1,11 @@
 import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
 import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
-import type { MergeOrder, MergeResult, RequestKey } from '../../ports/scm.ts';
+import type { MergeOrder, MergeResult, MergeStatus, RequestKey } from '../../ports/scm.ts';
+import { hasHeadMoved } from '../shared/head-moved.ts';
 import { queueUnread } from '../shared/queue-unread.ts';
 import { nameOf, type PullContext } from './pull-context.ts';
 import type { PullQueue } from './pull-graph.ts';
-import { isMerged } from './scm-map.ts';
+import { toMergeStatus } from './scm-map.ts';
 import { issuePath, pullPath } from './scm-routes.ts';
 
 /** The answers to a merge that say no without saying why. */
@@ -24,11 +25,13 @@ export async function merge(
     throw new ScmConflictError(detail, { isUnsure: true });
   } catch (error) {
     if (!(error instanceof TrackerError) || !REFUSALS.includes(error.status)) throw error;
-    const merged = await isMergedNow(context, request, signal);
-    const why = merged === true ? 'somebody else merged it before' : error.detail;
+    const now = await lookAgain(context, request, signal);
+    const alreadyMerged = now?.merged === true;
+    const why = alreadyMerged ? 'somebody else merged it before' : error.detail;
     throw new ScmConflictError(`${nameOf(request)} was not merged: ${why}`, {
-      alreadyMerged: merged === true,
-      isUnsure: merged === null,
+      alreadyMerged,
+      headMoved: hasHeadMoved(now, order),
+      isUnsure: now === null,
     });
   }
 }
@@ -70,7 +73,8 @@ export async function enqueue(
     return true;
   } catch (error) {
     if (!(error instanceof TrackerError) || error.kind !== 'tracker_api_error' || error.isLimit) throw error;
-    throw new ScmConflictError(`${nameOf(request)} was not put into the merge queue: ${error.detail}`);
+    const headMoved = hasHeadMoved(await lookAgain(context, request, signal), order);
+    throw new ScmConflictError(`${nameOf(request)} was not put into the merge queue: ${error.detail}`, { headMoved });
   }
 }
 
@@ -84,9 +88,13 @@ function checkOrder(request: RequestKey, { strategy, expectedSha }: MergeOrder):
 }
 
 // A look that fails proves nothing: null.
-async function isMergedNow({ routes, warnOnce }: PullContext, request: RequestKey, signal: AbortSignal): Promise<boolean | null> {
+async function lookAgain(
+  { routes, warnOnce }: PullContext,
+  request: RequestKey,
+  signal: AbortSignal,
+): Promise<MergeStatus | null> {
   try {
-    return isMerged(await routes.freshPull(request, signal));
+    return toMergeStatus(await routes.freshPull(request, signal), '');
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
     warnOnce('refused merge could not be looked at again', request, error.message);

@@ -46,16 +46,17 @@ describe('a merge', () => {
     expect(fake.requests).toHaveLength(0);
   });
 
-  it.each<[string, object, RegExp]>([
-    ['of a stale head (409)', { headSha: 'f'.repeat(40) }, /status 409: Head branch was modified/],
+  it.each<[string, object, RegExp, headMoved?: boolean]>([
+    ['of a stale head (409)', { headSha: 'f'.repeat(40) }, /status 409: Head branch was modified/, true],
     ['of a draft (405)', { draft: true }, /status 405: Pull Request is still a draft/],
     ['with a conflict (405)', { mergeable: false, mergeableState: 'dirty' }, /status 405: Pull Request is not mergeable/],
     ['that a rule forbids (405)', { mergeableState: 'blocked' }, /status 405: At least 1 approving review/],
-  ])('%s is a conflict, looked at again', async (_, parts, said) => {
+  ])('%s is a conflict, looked at again', async (_, parts, said, headMoved = false) => {
     const { fake, scm } = await connect();
     fake.pulls.add(parts);
     const error = await conflictOf(scm);
-    expect([error.alreadyMerged, error.isUnsure, error.message]).toEqual([false, false, expect.stringMatching(said)]);
+    expect(error).toMatchObject({ alreadyMerged: false, isUnsure: false, headMoved });
+    expect(error.message).toMatch(said);
     expect(error.message).toContain('acme/widgets#1 was not merged');
     expect(asked(fake)).toEqual(['PUT /pulls/1/merge', 'GET /pulls/1']);
   });

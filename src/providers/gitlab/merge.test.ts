@@ -72,7 +72,7 @@ describe('merge', () => {
     const { scm, sent } = await connect(fields);
     const error = await failureOf(scm.merge(REQUEST, ORDER, never));
     expect(error).toBeInstanceOf(ScmConflictError);
-    expect(error).toMatchObject({ alreadyMerged: false });
+    expect(error).toMatchObject({ alreadyMerged: false, headMoved: false });
     expect(String(error)).toContain('merge request !1 of acme/tools/rocket was not merged: status 405');
     expect(sent()).toEqual([PUT, READ]);
   });
@@ -86,7 +86,7 @@ describe('merge', () => {
     const { fake, scm, sent } = await connect();
     fake.merges.get(1).sha = commitName('newer');
     const error = await failureOf(scm.merge(REQUEST, ORDER, never));
-    expect(error).toMatchObject({ alreadyMerged: false, isUnsure: false });
+    expect(error).toMatchObject({ alreadyMerged: false, isUnsure: false, headMoved: true });
     expect(String(error)).toContain('SHA does not match HEAD');
     expect(sent()).toEqual([PUT, READ]);
   });

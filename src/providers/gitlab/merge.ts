@@ -1,15 +1,16 @@
 import { ScmConflictError, TrackerError } from '../../domain/model/errors.ts';
 import { sameState } from '../../domain/model/issue.ts';
 import { path } from '../../lib/http/index.ts';
-import type { MergeOrder, MergeResult, ScopeCheck } from '../../ports/scm.ts';
+import type { MergeOrder, MergeResult, MergeStatus, ScopeCheck } from '../../ports/scm.ts';
 import { MERGE_STRATEGIES } from '../../domain/model/merge-request.ts';
 import { whenMissing } from '../shared/failures.ts';
+import { hasHeadMoved } from '../shared/head-moved.ts';
 import { ANY_JSON } from './client.ts';
 import { enterTrain, hasTrains, isOnTrain } from './merge-train.ts';
 import type { Project } from './routes.ts';
 import { trackerError } from './routes.ts';
 import { TOKEN_SELF } from './schema.ts';
-import { isMerged, mergeCommitOf } from './scm-map.ts';
+import { isMerged, mergeCommitOf, toMergeStatus } from './scm-map.ts';
 import type { GitlabForge, RequestContext } from './scm-routes.ts';
 import { factsOf, readMergeRequest, refuseUnsendable } from './scm-routes.ts';
 import { BRANCH, MERGE_REQUEST } from './scm-schema.ts';
@@ -29,7 +30,7 @@ export async function merge(context: RequestContext, order: MergeOrder, signal: 
   const answer = await context.http
     .sendJson('PUT', MERGE_REQUEST, { path: route, body }, signal)
     .catch(async (error: unknown) => {
-      throw await refusalOf(context, error, signal);
+      throw await refusalOf(context, order, error, signal);
     });
   if (isMerged(answer)) return { mergeCommitSha: mergeCommitOf(answer) };
   // Such as `locked`, while the remote merges.
@@ -43,7 +44,7 @@ export async function enqueue(context: RequestContext, order: MergeOrder, signal
   if (!(await hasTrains(context, signal))) return false;
   const body = { sha: order.expectedSha, ...(order.strategy === 'squash' && { squash: true }) };
   await enterTrain(context, body, signal).catch(async (error: unknown) => {
-    if (!(await hasEntered(context, error, signal))) throw await refusalOf(context, error, signal);
+    if (!(await hasEntered(context, error, signal))) throw await refusalOf(context, order, error, signal);
   });
   return true;
 }
@@ -74,22 +75,23 @@ function refuseOrder(context: RequestContext, { strategy, expectedSha }: MergeOr
 }
 
 /** The answers of the merge route that mean something else than they do elsewhere. */
-async function refusalOf(context: RequestContext, error: unknown, signal: AbortSignal): Promise<unknown> {
+async function refusalOf(context: RequestContext, order: MergeOrder, error: unknown, signal: AbortSignal): Promise<unknown> {
   if (!(error instanceof TrackerError)) return error;
   const { status, detail } = error;
   if (status === 405 || status === 409) {
-    const merged = await isMergedByNow(context, signal);
-    const why = `${nameOf(context)} was not merged: ${detail}${merged === true ? '; somebody else merged it already' : ''}`;
-    return new ScmConflictError(why, { alreadyMerged: merged === true, isUnsure: merged === null });
+    const now = await lookAgain(context, signal);
+    const alreadyMerged = now?.merged === true;
+    const why = `${nameOf(context)} was not merged: ${detail}${alreadyMerged ? '; somebody else merged it already' : ''}`;
+    return new ScmConflictError(why, { alreadyMerged, headMoved: hasHeadMoved(now, order), isUnsure: now === null });
   }
   if (status === 401 || status === 403) return withBothCauses(context, error);
   return error;
 }
 
 // The refusal never says "already merged", so only another look can tell. When that fails too, nothing is claimed: null.
-async function isMergedByNow(context: RequestContext, signal: AbortSignal): Promise<boolean | null> {
+async function lookAgain(context: RequestContext, signal: AbortSignal): Promise<MergeStatus | null> {
   try {
-    return isMerged(await readMergeRequest(context, signal));
+    return toMergeStatus(await readMergeRequest(context, signal));
   } catch (error) {
     if (!(error instanceof TrackerError)) throw error;
     const facts = { tracker_kind: KIND, ...factsOf(context), error: error.message };
