@@ -17,6 +17,8 @@ export interface RunJob {
   readonly markKey: string;
   /** Null where hooks fill the workspaces. */
   readonly repository: CarriedRepository | null;
+  /** What the leader's clock said when it gave the run; absent from an earlier version. */
+  readonly leaderNow?: number;
 }
 
 /** `workspace.repo` as a worker knows it: the leader reaches it. */

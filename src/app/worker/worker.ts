@@ -24,6 +24,7 @@ import { startGroupGuard } from '../processes/group-guard.ts';
 import { combineLedgers } from '../daemon/own-store.ts';
 import { createRootLocks } from '../daemon/root-locks.ts';
 import { openToolHost } from '../adapters/run-tools.ts';
+import { leaderClock } from './leader-clock.ts';
 import { workerIdentity } from './worker-identity.ts';
 import type { KnownSecrets } from '../secrets.ts';
 import { errorText } from '../../lib/error-text.ts';
@@ -152,7 +153,7 @@ interface Here extends Omit<WorkerOptions, 'env'> {
   readonly deliveryOf: ReturnType<typeof createCarriedDeliveries>;
 }
 
-function adaptersFor({ plan, template, markKey, repository }: RunJob, asked: AskedOfLeader, here: Here): RunAdapters {
+function adaptersFor({ plan, template, markKey, repository, leaderNow }: RunJob, asked: AskedOfLeader, here: Here): RunAdapters {
   const { tracker, toolCalls, carrier } = asked;
   const { agent, agentOptions, workspace } = plan.settings;
   const { env, logger, processes, toolHost, agentKinds, secrets } = here;
@@ -161,7 +162,7 @@ function adaptersFor({ plan, template, markKey, repository }: RunJob, asked: Ask
   const delivery = repository && here.deliveryOf(repository, plan.issue.identifier, carrier);
   return {
     tracker,
-    agent: kind.create(agent, agentOptions, { env, clock: { now: Date.now }, logger, processes, secrets: secrets.values }),
+    agent: kind.create(agent, agentOptions, { env, clock: leaderClock(leaderNow), logger, processes, secrets: secrets.values }),
     workspaces: workspacesFor({ markKey, removedDays: workspace.removedDays, delivery }, here),
     promptFor: createPrompt(template.body, template.line, agent),
     tools: { ...toolHost, open: (opened) => toolHost.open(opened, withoutSecrets(toolCalls, secrets)), callsOf: () => null },

@@ -3,10 +3,19 @@ import type { AgentPause, Claim, WaitingClaim } from '../model/claim.ts';
 import type { State } from '../model/state.ts';
 
 /** How long an agent rests when its provider does not say when the limit lifts. */
-export const DEFAULT_PAUSE_MS = 15 * 60_000;
+const DEFAULT_PAUSE_MS = 15 * 60_000;
+
+/** How long it rests when the moment that was named is over: clocks differ, and the next session would begin at once. */
+const PAST_PAUSE_MS = 60_000;
 
 /** No provider names an end that is further away. */
 const FARTHEST_MS = 32 * 24 * 3_600_000;
+
+/** When a limit that was just met lifts, by what was said of it. */
+export function liftsAt(resetsAt: number | undefined, now: number): number {
+  if (resetsAt === undefined) return now + DEFAULT_PAUSE_MS;
+  return resetsAt > now ? resetsAt : now + PAST_PAUSE_MS;
+}
 
 /** A limit was met. Of two that hold at once the longer one counts; what waits for the shorter one waits as long. */
 export function pauseAgent(draft: Draft, pause: AgentPause): AgentPause {

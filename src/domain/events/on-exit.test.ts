@@ -179,6 +179,18 @@ describe('after a run', () => {
     expect(player.state.pauses.size).toBe(0);
   });
 
+  it.each([
+    ['is past', -1, 60_000],
+    ['is now', 0, 60_000],
+    ['is near', 5_000, 5_000],
+  ])('rests for a minute where the moment that was named is over: one that %s', (_what, resetsInMs, restsMs) => {
+    const player = running();
+    const fault = { ...FAULT, consequence: 'pause-agent', resetsAt: player.now + resetsInMs } as const;
+    player.exit('1', { kind: 'error', fault });
+    expect([...player.state.pauses.values()]).toMatchObject([{ until: player.now + restsMs }]);
+    expect(player.state.claims.get('1')).toMatchObject({ dueAt: player.now + restsMs });
+  });
+
   it('keeps the longer of two limits, and what waits for the shorter one waits as long', () => {
     const limit = { ...FAULT, consequence: 'pause-agent' } as const;
     const player = createPlayer();

@@ -1,4 +1,4 @@
-import { DEFAULT_PAUSE_MS, pauseAgent } from './agent-pauses.ts';
+import { liftsAt, pauseAgent } from './agent-pauses.ts';
 import { backoffMs, cappedBackoffMs } from '../rules/backoff.ts';
 import type { RunningClaim } from '../model/claim.ts';
 import { announce, putWaiting, queueWrite, type Draft } from '../draft.ts';
@@ -44,12 +44,12 @@ export function onFailure(draft: Draft, issue: IssueRef, claim: RunningClaim, fa
     return;
   }
   if (fault.consequence === 'pause-agent') {
-    const resetsAt = fault.resetsAt ?? draft.now + DEFAULT_PAUSE_MS;
-    const { until } = pauseAgent(draft, { agentKind: kind, until: resetsAt, reason: fault.message });
+    const lifts = liftsAt(fault.resetsAt, draft.now);
+    const { until } = pauseAgent(draft, { agentKind: kind, until: lifts, reason: fault.message });
     uncountSession(draft, issue.id);
     wait(draft, claim, {
       trigger: 'error',
-      delayMs: Math.max(0, until - draft.now),
+      delayMs: until - draft.now,
       error: fault.message,
       keepSession: true,
       failures: claim.failures,

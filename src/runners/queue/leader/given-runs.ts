@@ -4,6 +4,7 @@ import { failedExit, type RunExit } from '../../../domain/model/event.ts';
 import type { StopReason } from '../../../domain/model/run.ts';
 import type { RunListener, Runner } from '../../../ports/runner.ts';
 import type { RunJob, RunQueue, RunMessage, MessageBatch, WorkerRow } from '../../../ports/run-queue.ts';
+import type { Clock } from '../../../ports/runtime.ts';
 import { located } from '../../on-host.ts';
 import type { UnfitHosts } from '../../unfit-hosts.ts';
 import type { AnsweredParts } from './answer.ts';
@@ -44,6 +45,7 @@ export interface GivenRun extends RunParts {
 
 export interface GivenRunsDeps {
   readonly queue: RunQueue;
+  readonly clock: Clock;
   /** What marks of workspaces are signed with. */
   readonly markKey: string;
   readonly lostAfterMs: number;

@@ -5,7 +5,7 @@ import { isRefusal } from '../refusals.ts';
 import type { GivenRun, GivenRunsDeps } from './given-runs.ts';
 import { planForWorker } from './job.ts';
 
-interface HandOver extends Pick<GivenRunsDeps, 'queue' | 'markKey' | 'nameOf'> {
+interface HandOver extends Pick<GivenRunsDeps, 'queue' | 'clock' | 'markKey' | 'nameOf'> {
   readonly refused: (run: GivenRun, why: string) => void;
   readonly takeBack: (run: GivenRun) => void;
 }
@@ -15,10 +15,10 @@ interface HandOver extends Pick<GivenRunsDeps, 'queue' | 'markKey' | 'nameOf'> {
  * that cannot be given anything does not keep the others waiting. Those that were not given wait again.
  */
 export async function handOver(chosen: readonly GivenRun[], deps: HandOver): Promise<void> {
-  const { queue, markKey, nameOf, refused, takeBack } = deps;
+  const { queue, nameOf, refused, takeBack } = deps;
   const left = new Set(chosen);
   const give = async (runs: readonly GivenRun[]): Promise<void> => {
-    await queue.give(runs.map((run) => ({ id: run.plan.runId, workerId: run.worker!.id, job: jobOf(run, markKey) })));
+    await queue.give(runs.map((run) => ({ id: run.plan.runId, workerId: run.worker!.id, job: jobOf(run, deps) })));
     for (const run of runs) left.delete(run);
     for (const run of runs) tellPlace(run, nameOf);
   };
@@ -37,8 +37,9 @@ export async function handOver(chosen: readonly GivenRun[], deps: HandOver): Pro
   }
 }
 
-function jobOf({ plan, template, repository, worker }: GivenRun, markKey: string): RunJob {
-  return { plan: planForWorker(plan, isMoved(plan, worker?.name ?? '')), template, markKey, repository };
+function jobOf({ plan, template, repository, worker }: GivenRun, { markKey, clock }: HandOver): RunJob {
+  const itsPlan = planForWorker(plan, isMoved(plan, worker?.name ?? ''));
+  return { plan: itsPlan, template, markKey, repository, leaderNow: clock.now() };
 }
 
 /** Tells where a run went, and that its workspace does not come along. */

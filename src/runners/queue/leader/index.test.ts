@@ -6,7 +6,15 @@ import type { RunPlan } from '../../../domain/model/effect.ts';
 import type { RunExit, RunReport } from '../../../domain/model/event.ts';
 import { faultOf, type Fault } from '../../../domain/model/fault.ts';
 import { refOf } from '../../../domain/model/issue.ts';
-import type { AskedOfTheLeader, GivenJob, RunAnswer, RunQueue, MessageBatch, WorkerRow } from '../../../ports/run-queue.ts';
+import type {
+  AskedOfTheLeader,
+  GivenJob,
+  RunAnswer,
+  RunJob,
+  RunQueue,
+  MessageBatch,
+  WorkerRow,
+} from '../../../ports/run-queue.ts';
 import type { ToolCalls } from '../../../ports/runner.ts';
 import type { Tracker } from '../../../ports/tracker.ts';
 import type { RemovalSubject } from '../../../ports/workspace.ts';
@@ -321,6 +329,15 @@ describe('a worker that is silent', () => {
       });
     await expect.poll(() => memory.given.map(({ id, workerId }) => [id, workerId]), soon).toContainEqual([second.id, 'w2#1']);
   });
+});
+
+it('a run is given with the time of the leader, for that of its worker may differ', async () => {
+  const before = Date.now();
+  start();
+  await expect.poll(() => memory.given.length, soon).toBe(1);
+  const { leaderNow } = memory.given[0]!.job as RunJob;
+  expect(leaderNow).toBeGreaterThanOrEqual(before);
+  expect(leaderNow).toBeLessThanOrEqual(Date.now());
 });
 
 it('a worker of another version may tell of a fault that is unknown here', async () => {
