@@ -57,6 +57,8 @@ export const SCRIPT_ENVIRONMENT = [
   'XDG_RUNTIME_DIR',
   'DBUS_SESSION_BUS_ADDRESS',
   'FORAY_DAEMON',
+  'FORAY_LEADER',
+  'FORAY_WORKER',
 ] as const;
 
 /**

@@ -201,8 +201,11 @@ function spawnWorker(name: string, ...more: string[]): AWorker {
 }
 
 /** An agent with a process of its own, which works until it is ended. */
-async function installSleeper(): Promise<void> {
-  await writeFile(path.join(folder, 'claude'), `#!/bin/sh\ncat >/dev/null\necho $$ >> "${folder}/pids"\nexec sleep 300\n`);
+async function installSleeper(before = ''): Promise<void> {
+  await writeFile(
+    path.join(folder, 'claude'),
+    `#!/bin/sh\n${before}\ncat >/dev/null\necho $$ >> "${folder}/pids"\nexec sleep 300\n`,
+  );
   await chmod(path.join(folder, 'claude'), 0o755);
 }
 
@@ -408,6 +411,30 @@ describe('a worker that is lost', () => {
     await startWorker('w1');
     expect(isAlive(pid)).toBe(false);
   });
+
+  it
+    .runIf(process.platform === 'linux')
+    .each([['killed', ['SIGKILL']] as const, ['told twice to end', ['SIGTERM', 'SIGTERM']] as const])(
+    'takes along what left the group of its agent: one that is %s',
+    async (_what, signals) => {
+      await installSleeper(`setsid sh -c 'echo $$ >> "${folder}/strays"; exec sleep 300' > /dev/null 2>&1 &`);
+      const lost = await startWorker('w1');
+      const { exit } = leader.start(aPlan({ issue: 'y', agent: { kind: 'claude-code', runOn: [] } }));
+      const stray = Number(
+        await eventually(() => readFile(path.join(folder, 'strays'), 'utf8').catch(() => ''), Boolean, 'the stray'),
+      );
+      for (const signal of signals) {
+        lost.child.kill(signal);
+        await delay(100);
+      }
+      await eventually(
+        () => isAlive(stray),
+        (alive) => !alive,
+        'the end of the stray',
+      );
+      await exit;
+    },
+  );
 
   it('finds its run gone when it comes back, ends its agent and writes nothing', { timeout: 90_000 }, async () => {
     await installSleeper();

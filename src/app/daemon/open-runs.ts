@@ -85,7 +85,7 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
     rootKey: 'workspace.root',
   });
   releasers.push(roots.release);
-  const env = markedEnv(options.env, database);
+  const env = markedEnv(options.env, database, term?.me.id ?? null);
   const meter = createRequestMeter(announce);
   const told = { servedAt, markKey, version, env, clock, logger, secrets, tellSilence: silenceIn(announce) };
   return {

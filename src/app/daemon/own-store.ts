@@ -10,7 +10,7 @@ import { addressOf } from '../../store/postgres/address.ts';
 import type { DaemonOptions } from './daemon.ts';
 import type { LeaderTerm } from '../leader/leading.ts';
 import { startGroupGuard } from '../processes/group-guard.ts';
-import { endLeftovers } from '../processes/leftovers.ts';
+import { endLeftovers, leaderMark } from '../processes/leftovers.ts';
 
 /** What a daemon that leads works with. */
 export interface OwnStore extends Store {
@@ -55,7 +55,7 @@ async function openShared({ workflow, clock, logger }: DaemonOptions, term: Lead
   const store = createPostgresStore(db, { owner: me.id, clock, epoch: leadership.epoch });
   const records = await openProcessRecords(db, { machine: me.machine, instance: me.id });
   releasers.push(() => records.stop());
-  const guard = startGroupGuard(LEADER_STOPPED_MS / 1_000);
+  const guard = startGroupGuard(LEADER_STOPPED_MS / 1_000, leaderMark(me.id));
   releasers.push(() => guard.stop());
   const processes = { ...records, ...combineLedgers(guard, records) };
   const { workspaceKey, runningRuns, areGivenAway } = await db.read(readOnceAtStart());

@@ -1,8 +1,9 @@
 import { GUARD_BEAT_MS } from '../../domain/model/lease-times.ts';
 import { childProcess } from '../../lib/child-process.ts';
+import type { Marker } from '../../lib/process/index.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
 
-/** Process groups that must not outlive this process, however it ends. */
+/** Process groups, and who left them, that must not outlive this process, however it ends. */
 export interface GroupGuard extends ProcessLedger {
   /** The process ends in good order: the guard goes and leaves them alone. */
   stop(): void;
@@ -12,12 +13,27 @@ export interface GroupGuard extends ProcessLedger {
  * Hears of groups line by line. When the lines end without a word, the process was killed: its groups go too. When none
  * comes for $1 seconds, the process is stopped (SIGSTOP, a debugger): then as well. Another leader or worker elsewhere
  * begins the same issues anew, and nobody but this host can end them. Seconds are counted one by one, so that a machine
- * that slept does not count its sleep.
+ * that slept does not count its sleep. Who left the groups is found by $2 in its environment, where the system shows that
+ * (Linux), and looked for again as long as somebody is found: it may have started another meanwhile.
  */
 const SCRIPT = `
+mark=$2
 groups=' '
 watcher=''
-end_all() { for group in $groups; do kill -KILL "-$group"; done; }
+kill_marked() {
+  found=''
+  for environ in /proc/[0-9]*/environ; do
+    marked=\${environ#/proc/}
+    marked=\${marked%/environ}
+    [ "$marked" = "$PPID" ] && continue
+    tr '\\000' '\\n' < "$environ" | grep -qxF "$mark" && kill -KILL "$marked" && found=yes
+  done
+  [ -n "$found" ]
+}
+end_all() {
+  for group in $groups; do kill -KILL "-$group"; done
+  for try in 1 2 3 4 5; do kill_marked || return 0; done
+}
 watch() {
   [ -z "$watcher" ] || kill "$watcher"
   watcher=''
@@ -37,10 +53,13 @@ done
 end_all
 `;
 
-/** `silentSeconds`: after so many without a sign of this process its groups are ended. */
-export function startGroupGuard(silentSeconds: number): GroupGuard {
+/**
+ * `silentSeconds`: after so many without a sign of this process its groups are ended. `mark`: what is in the environment of
+ * all that this process starts, and of nothing that another one starts.
+ */
+export function startGroupGuard(silentSeconds: number, mark: Marker): GroupGuard {
   // A group of its own: what is sent to this process's does not reach it.
-  const child = childProcess().spawn('/bin/sh', ['-c', SCRIPT, 'sh', String(silentSeconds)], {
+  const child = childProcess().spawn('/bin/sh', ['-c', SCRIPT, 'sh', String(silentSeconds), mark], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { endGroup, endStrays } from '../../lib/process/index.ts';
+import { endGroup, endStrays, type Marker } from '../../lib/process/index.ts';
 import { groupSurvivors } from '../../lib/process-identity.ts';
 import type { Logger } from '../../ports/runtime.ts';
 import type { ProcessRecords } from '../../store/records/processes.ts';
@@ -8,11 +8,19 @@ import type { Env } from '../../config/expand.ts';
 /** Carried by every process of a daemon, so that the next one on the same database finds those that nobody wrote down. */
 const DAEMON_VARIABLE = 'FORAY_DAEMON';
 
+/** The same of one that leads on a database that several share: others of the same machine may lead before and after it. */
+const LEADER_VARIABLE = 'FORAY_LEADER';
+
 const LEFTOVER_GRACE_MS = 2_000;
 
-/** The environment of what a daemon starts: its own, and whose it is. */
-export function markedEnv(env: Env, dbPath: string): Env {
-  return { ...env, [DAEMON_VARIABLE]: daemonId(dbPath) };
+/** The environment of what a daemon starts: its own, and whose it is. `leader`: who leads; null where nobody else could. */
+export function markedEnv(env: Env, dbPath: string, leader: string | null): Env {
+  return { ...env, [DAEMON_VARIABLE]: daemonId(dbPath), ...(leader === null ? {} : { [LEADER_VARIABLE]: leader }) };
+}
+
+/** What this leader alone has in the environment of its processes. */
+export function leaderMark(leader: string): Marker {
+  return `${LEADER_VARIABLE}=${leader}`;
 }
 
 export interface Leftovers {
@@ -38,7 +46,7 @@ export async function endLeftovers({ processes, dbPath, runIds }: Leftovers, log
   }
   const owners = [...runIds, ...processes.leftovers().map(({ owner }) => owner)];
   const markers = [`${DAEMON_VARIABLE}=${daemonId(dbPath)}`, ...owners.map((owner) => `FORAY_RUN_ID=${owner}`)] as const;
-  await endStrays(markers as readonly `${string}=${string}`[], LEFTOVER_GRACE_MS, tell);
+  await endStrays(markers as readonly Marker[], LEFTOVER_GRACE_MS, tell);
   processes.clear();
 }
 

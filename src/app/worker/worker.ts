@@ -6,7 +6,7 @@ import { secretsIn } from '../../agents/shared/run-environment.ts';
 import type { Env } from '../../config/expand.ts';
 import { hostName } from '../../domain/model/host-path.ts';
 import { WORKER_STOPPED_MS } from '../../domain/model/lease-times.ts';
-import { endGroup, endStrays } from '../../lib/process/index.ts';
+import { endGroup, endStrays, killStrays, type Marker } from '../../lib/process/index.ts';
 import { assembled, type Releasers } from '../../lib/releasers.ts';
 import type { ProcessLedger } from '../../ports/agent.ts';
 import type { AgentKind } from '../../ports/agent-kind.ts';
@@ -66,20 +66,21 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
   });
   await locks.take(root);
   releasers.push(locks.release);
-  const mark = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  const id = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  const mark: Marker = `${WORKER_VARIABLE}=${id}`;
   const tell = (pid: number): void => logger.warn('ending a process that an earlier run left behind', { pid });
-  await endStrays(`${WORKER_VARIABLE}=${mark}`, LEFTOVER_GRACE_MS, tell);
+  await endStrays(mark, LEFTOVER_GRACE_MS, tell);
   const { openWorkerConnection } = await import('../../store/postgres/worker-connection.ts');
   const identity = identityIn(root);
   const name = options.name ?? hostName(options.host, identity);
   const connection = await onceReached(options, () => openWorkerConnection(url, { name, identity, labels, slots, version }));
   releasers.push(() => connection.close());
   const owned = ownProcesses();
-  const guard = startGroupGuard(WORKER_STOPPED_MS / 1_000);
+  const guard = startGroupGuard(WORKER_STOPPED_MS / 1_000, mark);
   releasers.push(guard.stop);
   const toolHost = await openToolHost({ logger, scope: `worker ${root}`, pidsOf: owned.pidsOf });
   releasers.push(() => toolHost.stop());
-  const env = { ...definedOf(options.env), [WORKER_VARIABLE]: mark };
+  const env = { ...definedOf(options.env), [WORKER_VARIABLE]: id };
   options.secrets.add(secretsIn(env));
   const processes = combineLedgers(guard, owned);
   const here: Here = {
@@ -104,6 +105,7 @@ async function assemble(options: WorkerOptions, releasers: Releasers): Promise<R
     kill() {
       worker.kill();
       for (const pid of owned.pids()) void endGroup(pid, { graceMs: 0 });
+      killStrays(mark);
     },
     done: worker.done.finally(() => releasers.run()),
   };

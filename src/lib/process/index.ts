@@ -7,6 +7,6 @@ export { hideFromEnvironment } from './hide-environment.ts';
 export { endGroup } from './kill.ts';
 export { ProcessStartError, startProcess } from './spawn.ts';
 export type { ProcessExit, RunningProcess } from './spawn.ts';
-export { endStrays } from './strays.ts';
+export { endStrays, killStrays, type Marker } from './strays.ts';
 export { environmentOf, findUser } from './user.ts';
 export type { ProgramUser } from './user.ts';

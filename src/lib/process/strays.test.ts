@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStrays } from './strays.ts';
+import { endStrays, killStrays } from './strays.ts';
 
 const started: number[] = [];
 afterEach(() => {
@@ -41,6 +41,13 @@ describe.runIf(process.platform === 'linux')('endStrays', () => {
     const id = randomUUID();
     const stubborn = await stranger('trap "" TERM;', { RUN: id });
     await endStrays(`RUN=${id}`, 200);
+    expect(await stubborn.exit).toEqual([null, 'SIGKILL']);
+  });
+
+  it('kills them before it returns, where there is no time to wait', async () => {
+    const id = randomUUID();
+    const stubborn = await stranger('trap "" TERM;', { RUN: id });
+    killStrays(`RUN=${id}`);
     expect(await stubborn.exit).toEqual([null, 'SIGKILL']);
   });
 

@@ -24,6 +24,12 @@ export async function endStrays(
   await gone(wanted, 'SIGKILL', KILL_PATIENCE_MS, tellOnce(told, onFound));
 }
 
+/** Kills them at once, before it returns: for a process that ends in this moment. */
+export function killStrays(marker: Marker): void {
+  if (process.platform !== 'linux') return;
+  for (const pid of findStrays(new Set([marker]))) send(pid, 'SIGKILL');
+}
+
 function tellOnce(told: Set<number>, onFound: (pid: number) => void): (pid: number) => void {
   return (pid) => {
     if (!told.has(pid)) onFound(pid);
