@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -249,6 +250,35 @@ describe('a service that gives its runs to workers', () => {
     expect(existsSync(ground.path('w1', 'A-1'))).toBe(false);
     expect(await ground.read('removed')).toBe('A-1\n');
     await daemon.stop();
+  });
+
+  it('has them remove what they hold also where runs do not go to them any more', { timeout: 120_000 }, async () => {
+    ground = await createPlayground({ patienceMs: 45_000 });
+    const env = { FLEET_DB: await postgres.createDatabase(), PATH: TOOL_PATH };
+    const tracker = 'kind: file\nactive_states: [todo]\nterminal_states: [done]\nhandoff_state: review';
+    const workflow = (agent: string): string =>
+      fileWorkflow({ tracker, agent: `kind: mock\nmax_turns: 1\n${agent}`, store: 'url: $FLEET_DB' });
+    await ground.write('WORKFLOW.md', workflow('run_on: []'));
+    await ground.writeIssues([{ id: '1', identifier: 'A-1', title: 'One', state: 'todo' }]);
+    const args = [CLI, 'worker', '--url', '$FLEET_DB', '--name', 'w1', '--root', ground.path('w1')];
+    const first = await ground.start(['--port', '0'], { env });
+    const worker = spawn(process.execPath, args, { env, stdio: 'ignore' });
+    children.push(worker);
+    await first.record('handoff transition succeeded, releasing claim', { issue_identifier: 'A-1' });
+    await first.stop();
+    worker.kill('SIGTERM');
+    await once(worker, 'exit');
+    await ground.write('WORKFLOW.md', workflow(''));
+    const [issue] = await ground.readIssues();
+    await ground.writeIssues([{ ...issue, state: 'done' }]);
+
+    const second = await ground.start(['--port', '0'], { env });
+    await second.record('workspace could not be removed', { issue_identifier: 'A-1' });
+    expect(existsSync(ground.path('w1', 'A-1'))).toBe(true);
+    children.push(spawn(process.execPath, args, { env, stdio: 'ignore' }));
+    await second.record('workspace removed', { issue_identifier: 'A-1', workspace: `w1:${ground.path('w1', 'A-1')}` });
+    expect(existsSync(ground.path('w1', 'A-1'))).toBe(false);
+    await second.stop();
   });
 
   it('is told by doctor that the role of its database may not create what it needs', async () => {

@@ -31,7 +31,9 @@ export interface AdapterDeps {
   readonly markKey: string;
   readonly hosts: SshHosts;
   /** Absent or null where there are no workers. */
-  readonly workers?: () => Pick<QueueRunner, 'problemOf' | 'remove'> | null;
+  readonly workers?: () => Pick<QueueRunner, 'problemOf'> | null;
+  /** Has a worker remove a workspace, also where runs go to none; absent where there can be none. */
+  readonly removeOnWorker?: QueueRunner['remove'];
   /** Asked before anything is written to a remote; absent where this daemon has its database alone. */
   readonly leading?: WritePermission | null;
 }

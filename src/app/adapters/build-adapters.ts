@@ -23,7 +23,7 @@ import { agentEnv, type AdapterDeps } from './adapter-deps.ts';
 import { providerDeps } from './board.ts';
 import type { BuiltDelivery } from './build-delivery.ts';
 import type { HostAdapters } from './build-hosts.ts';
-import { createWorkspacesOfHosts, createWorkspacesOfWorkers } from '../../workspace/remote/all-hosts.ts';
+import { createWorkspacesOfHosts, createWorkspacesOfWorkers, type RemoveOn } from '../../workspace/remote/all-hosts.ts';
 import { checkBeforePolls, silenceTo, tellSlowPolls } from './check-tracker.ts';
 import { placedCommand } from './placed-command.ts';
 import { screenPeople } from '../../orchestrator/screened-tracker.ts';
@@ -119,21 +119,21 @@ async function hostsOf(workflow: GoodWorkflow, deps: AdapterDeps): Promise<Built
   return buildHosts(workflow, deps);
 }
 
-/** The workspaces wherever runs of this workflow leave them. */
+/** The workspaces wherever runs of this workflow leave them, or left them before it was edited. */
 function everywhere(
   here: Workspaces,
   there: ReadonlyMap<string, HostAdapters>,
-  { agent, workspace }: Settings,
-  { workers }: AdapterDeps,
+  { workspace }: Settings,
+  { removeOnWorker }: AdapterDeps,
 ): Workspaces {
-  if (there.size > 0)
-    return createWorkspacesOfHosts(here, new Map([...there].map(([name, { workspaces }]) => [name, workspaces])));
-  if (agent.runOn === null) return here;
-  return createWorkspacesOfWorkers(here, (host, subject, signal) => {
-    const queue = workers?.() ?? null;
-    if (queue === null) throw new WorkspaceError('remove', `${host} cannot be asked from here`, { retryable: true });
-    return queue.remove(host, subject, workspace.removedDays, signal);
-  });
+  const removeOn: RemoveOn = async (host, subject, signal) => {
+    if (removeOnWorker) return removeOnWorker(host, subject, workspace.removedDays, signal);
+    const detail = `the host ${host}, which holds the workspace of ${subject.identifier}, is not in worker.ssh_hosts any more`;
+    throw new WorkspaceError('remove', detail, { retryable: true });
+  };
+  if (there.size === 0) return createWorkspacesOfWorkers(here, removeOn);
+  const places = new Map([...there].map(([name, { workspaces }]) => [name, workspaces]));
+  return createWorkspacesOfHosts(here, places, removeOn);
 }
 
 /** Whether agents run on this machine. */

@@ -87,12 +87,13 @@ export async function openRuns(options: DaemonOptions, context: RunsContext): Pr
   releasers.push(roots.release);
   const env = markedEnv(options.env, database, term?.me.id ?? null);
   const meter = createRequestMeter(announce);
+  const places = { hosts, workers: fleet.runner, removeOnWorker: fleet.remove };
   const told = { servedAt, markKey, version, env, clock, logger, secrets, tellSilence: silenceIn(announce) };
   return {
     store,
     trackers,
     processes,
-    adapterDeps: { ...told, processes, meter, tools, hosts, workers: fleet.runner, leading, costRecorded: costIn(store) },
+    adapterDeps: { ...told, ...places, processes, meter, tools, leading, costRecorded: costIn(store) },
     hosts: () => [...hosts.views(trackers.adapters().workflow.settings.worker), ...(fleet.runner()?.hosts() ?? [])],
     async watch(next) {
       await roots.take(next.workflow.settings.workspace.root);
