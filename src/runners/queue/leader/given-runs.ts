@@ -119,10 +119,7 @@ export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
 
   return {
     slots,
-    add(plan, parts, hear) {
-      const waiting = { worker: null, waitTold: null, givenAt: null, heard: 0, stop: null, stopTold: false, exit: null };
-      runs.set(plan.runId, { ...parts, plan, hear, over: new AbortController(), served: new Map(), ...waiting });
-    },
+    add: (plan, parts, hear) => void runs.set(plan.runId, { ...parts, plan, hear, ...justQueued() }),
     find: (runId) => runs.get(runId),
     count: () => runs.size,
     hear: (batches) => batches.forEach((batch) => passOnAll(runs.get(batch.runId), batch, nameOf)),
@@ -150,6 +147,13 @@ export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
     },
     stop: (runId, reason) => askToStop(runs.get(runId), reason),
   };
+}
+
+/** Of a run that no worker was ever given. */
+function justQueued() {
+  const over = new AbortController();
+  const waiting = { worker: null, waitTold: null, givenAt: null, stop: null, stopTold: false, exit: null } as const;
+  return { over, served: new Map(), heard: 0, ...waiting };
 }
 
 /** What was heard before, or of a run that is over, is not heard again. */
