@@ -23,8 +23,11 @@ export interface Team {
 /** Reads the team once and remembers it. A failure is not remembered: the next call tries again. */
 export interface TeamReader {
   read(signal: AbortSignal): Promise<Team>;
-  /** Where what is remembered turned out to be wrong. */
-  readAgain(signal: AbortSignal): Promise<Team>;
+  /**
+   * Where what is remembered of a state may be wrong. It is remembered instead where it has one of this name: what else changed
+   * meanwhile stops nothing that goes on.
+   */
+  readAgain(state: string, signal: AbortSignal): Promise<Team>;
 }
 
 export interface TeamReaderParts {
@@ -36,19 +39,19 @@ export interface TeamReaderParts {
 
 export function createTeamReader(parts: TeamReaderParts): TeamReader {
   let known: Team | undefined;
-  const read: TeamReader['read'] = async (signal) => {
-    if (known) return known;
-    const team = await readTeam(parts, signal);
-    refuseUnknownStates(parts, team);
-    // Of several calls that found nothing remembered, the first to end speaks for all.
-    if (!known) warnOfCategories(parts, team);
-    return (known ??= team);
-  };
   return {
-    read,
-    readAgain: (signal) => {
-      known = undefined;
-      return read(signal);
+    async read(signal) {
+      if (known) return known;
+      const team = await readTeam(parts, signal);
+      refuseUnknownStates(parts, team);
+      // Of several calls that found nothing remembered, the first to end speaks for all.
+      if (!known) warnOfCategories(parts, team);
+      return (known ??= team);
+    },
+    async readAgain(state, signal) {
+      const team = await readTeam(parts, signal);
+      if (team.stateNamed(state)) known = team;
+      return team;
     },
   };
 }

@@ -309,6 +309,16 @@ describe('linear transition', () => {
     await tracker.transitionIssue(id, 'Done', never);
   });
 
+  it('an issue that is gone while another state was renamed stops nothing else', async () => {
+    const { fake, tracker } = await start();
+    const { id } = fake.addIssue();
+    await tracker.fetchCandidateIssues(never);
+    fake.renameState('Canceled', 'Dropped');
+    expect((await failureOf(tracker.transitionIssue(UNKNOWN, 'Done', never))).kind).toBe('tracker_not_found');
+    await tracker.fetchCandidateIssues(never);
+    await tracker.transitionIssue(id, 'Done', never);
+  });
+
   it('an issue that is gone stays tracker_not_found', async () => {
     const { fake, tracker } = await start();
     expect((await failureOf(tracker.transitionIssue(UNKNOWN, 'Done', never))).kind).toBe('tracker_not_found');

@@ -221,9 +221,9 @@ async function transitionIssue({ client, team, inputs }: Context, id: string, st
   } catch (error) {
     if (!(error instanceof TrackerError && error.kind === 'tracker_not_found')) throw error;
     // The issue may be what is gone, or the state, which somebody may have made anew since the team was read.
-    const current = idIn(await team.readAgain(signal));
-    if (current === remembered) throw error;
-    await move(current);
+    const now = await team.readAgain(state, signal).catch(() => null);
+    if (now === null || idIn(now) === remembered) throw error;
+    await move(idIn(now));
   }
 }
 
