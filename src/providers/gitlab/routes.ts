@@ -7,7 +7,7 @@ import { PAGE_SIZE } from './settings.ts';
 import { isIssue } from './map.ts';
 import type { WireIssue, WireIssueState } from './schema.ts';
 import { ISSUE, LABEL, UPDATED_ISSUE } from './schema.ts';
-import { undoneOf, type IssueUpdate } from './transition.ts';
+import { lacksLabel, type IssueUpdate } from './transition.ts';
 
 /** One project of the remote, and what its operations share. */
 export interface Project {
@@ -59,9 +59,9 @@ export async function updateIssue(project: Project, id: string, body: IssueUpdat
   const place = { method: 'PUT', path: issueRoute(project, id) } as const;
   // GitLab API, "Issues API": update of an issue.
   const answer = await project.http.sendJson(place.method, UPDATED_ISSUE, { path: place.path, body }, signal);
-  if (undoneOf(body, answer, id) === null) return;
-  const undone = undoneOf(body, await readIssue(project, id, signal), id);
-  if (undone !== null) throw trackerError(project, { ...place, kind: 'tracker_payload_error', detail: undone });
+  if (!lacksLabel(body, answer) || !lacksLabel(body, await readIssue(project, id, signal))) return;
+  const detail = `the label ${JSON.stringify(body.add_labels)} was accepted but issue ${id} does not carry it`;
+  throw trackerError(project, { ...place, kind: 'tracker_payload_error', detail });
 }
 
 /** What a list holds of issues, each once: one that moved between two pages may be on both. */

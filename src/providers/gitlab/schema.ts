@@ -29,9 +29,7 @@ export const ISSUE = ISSUE_STATE.extend({
 export type WireIssue = z.output<typeof ISSUE>;
 
 /** An issue as an update says that it is now. What an answer does not show is believed to be as it was asked for. */
-export const UPDATED_ISSUE = z
-  .object({ state: z.string().nullish().catch(null), labels: z.array(z.string()).nullish().catch(null) })
-  .catch({ state: null, labels: null });
+export const UPDATED_ISSUE = z.object({ labels: z.array(z.string()).nullish().catch(null) }).catch({ labels: null });
 export type WireUpdatedIssue = z.output<typeof UPDATED_ISSUE>;
 
 const ID = z.union([z.int(), z.string()]);

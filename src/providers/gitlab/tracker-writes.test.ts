@@ -110,18 +110,16 @@ describe('transitionIssue', () => {
     });
   });
 
-  // A role that may not set labels or close issues: the rest of the update is made, and the answer is a success.
-  it.each<[what: string, target: string, labels: string[], answer: object, detail: string]>([
-    ['the new label is not on', 'human-review', ['backlog'], { labels: ['backlog'] }, 'the label "human-review" was accepted but issue 1 does not carry it'], // prettier-ignore
-    ['no label is on', 'human-review', [], { labels: [] }, 'the label "human-review" was accepted but issue 1 does not carry it'],
-    ['the issue is not closed', 'done', ['done'], { state: 'opened', labels: ['done'] }, 'issue 1 was closed but is still open'],
-  ])('an update that is answered 200 is no move where %s', async (_, target, labels, answer, detail) => {
+  // A role that may not set labels: the rest of the update is made, and the answer is a success.
+  it.each([[['backlog']], [[]]])('an update of an issue with %j that leaves the new label out is no move', async (labels) => {
     const { fake, tracker } = await connect();
     fake.addIssue({ labels });
-    fake.failNext({ method: 'PUT', path: /issues\/1$/ }, json({ iid: 1, ...answer }));
-    await expect(tracker.transitionIssue('1', target, never)).rejects.toMatchObject({ kind: 'tracker_payload_error', detail });
-    await tracker.transitionIssue('1', target, never);
-    expect((await tracker.fetchIssueStatesByIds(['1'], never)).get('1'), 'made again, it is whole').toBe(target);
+    fake.failNext({ method: 'PUT', path: /issues\/1$/ }, json({ iid: 1, labels }));
+    const detail = 'the label "human-review" was accepted but issue 1 does not carry it';
+    const move = tracker.transitionIssue('1', 'human-review', never);
+    await expect(move).rejects.toMatchObject({ kind: 'tracker_payload_error', detail });
+    await tracker.transitionIssue('1', 'human-review', never);
+    expect((await tracker.fetchIssueStatesByIds(['1'], never)).get('1'), 'made again, it is whole').toBe('human-review');
   });
 
   it('an answer that shows the issue as it was before counts for less than the issue', async () => {
@@ -133,14 +131,6 @@ describe('transitionIssue', () => {
       stale(response);
     });
     await tracker.transitionIssue('1', 'human-review', never);
-  });
-
-  it('an issue that stays closed was not reopened', async () => {
-    const { fake, tracker } = await connect();
-    fake.addIssue({ state: 'closed', labels: ['backlog'] });
-    fake.failNext({ method: 'PUT', path: /issues\/1$/ }, json({ iid: 1, state: 'closed' }));
-    const detail = 'issue 1 was reopened but is still closed';
-    await expect(tracker.transitionIssue('1', 'backlog', never)).rejects.toMatchObject({ kind: 'tracker_payload_error', detail });
   });
 
   it.each<[what: string, answer: unknown]>([

@@ -53,17 +53,9 @@ export function planTransition(
   return Object.keys(update).length > 0 ? update : null;
 }
 
-/** What an issue shows to be left undone of an update that was accepted, in words; null when it is all done. */
-export function undoneOf(update: IssueUpdate, { state, labels }: WireUpdatedIssue, id: string): string | null {
-  const { state_event: event, add_labels: added, remove_labels: removed = '' } = update;
-  if (labels && added !== undefined && !stateIn(labels, added))
-    return `the label ${JSON.stringify(added)} was accepted but issue ${id} does not carry it`;
-  // Exactly: another spelling of what was removed may be what was added.
-  const left = labels?.find((name) => removed.split(',').includes(name));
-  if (left !== undefined) return `the label ${JSON.stringify(left)} was removed but issue ${id} still carries it`;
-  if (event === 'close' && state === 'opened') return `issue ${id} was closed but is still open`;
-  if (event === 'reopen' && state === 'closed') return `issue ${id} was reopened but is still closed`;
-  return null;
+/** Whether an issue shows that a label is not on it although the update was accepted. */
+export function lacksLabel({ add_labels: added }: IssueUpdate, { labels }: Pick<WireUpdatedIssue, 'labels'>): boolean {
+  return added !== undefined && Array.isArray(labels) && !stateIn(labels, added);
 }
 
 function stateEvent(role: Target['role'], closed: boolean): IssueUpdate['state_event'] {
