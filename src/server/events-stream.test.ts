@@ -107,6 +107,7 @@ describe('GET /api/v2/events', () => {
 
   it.each([
     ['spaces and empty ones between them', '?names=agent:kind:resumed,%20,%20workflow:file:reloaded,'],
+    ['one beside them that no event has', '?names=agent:kind:resumed,zzz,workflow:file:reloaded'],
     ['names= given more than once', '?names=agent:kind:resumed&names=workflow:file:reloaded'],
   ])('takes all names: %s', async (_, query) => {
     const { daemon, next } = await open(query);
@@ -120,8 +121,7 @@ describe('GET /api/v2/events', () => {
 
   it.each([
     ['?names=run:worker:exitd', 'There is no event "run:worker:exitd"; did you mean "run:worker:exited"?'],
-    ['?names=run:worker:exited,zzz', 'There is no event "zzz".'],
-    ['?names=snapshot-changed&names=toString', 'There is no event "toString".'],
+    ['?names=zzz,toString', 'There is no event "zzz".'],
     ['?names=', 'names must not be empty.'],
     ['?names=%20,', 'names must not be empty.'],
   ])('refuses %s', async (query, message) => {
