@@ -394,6 +394,22 @@ describe('whose word counts', () => {
     expect(player.everTold('reaction:turn:queued')).toHaveLength(2);
   });
 
+  it('counts anew for a head that somebody pushed while the reaction was off', () => {
+    const player = watching({ ci_failure: { ...BASE, budget: 1, maxLogLines: 0 }, merge_conflicts: BASE });
+    const { settings } = player.state;
+    const switchTo = (on: typeof settings.reactions.on) =>
+      player.send({ type: 'settings-changed', settings: { ...settings, reactions: { ...settings.reactions, on } } });
+    look(player, { ci: ci('failing') });
+    finishTurn(player, 'sha2');
+    look(player, { merge: ok({ ...OPEN, headSha: 'sha2' }), ci: ci('failing', 'sha2') });
+    expect(progress(player, 'ci_failure')).toMatchObject({ used: 1, escalated: true });
+    switchTo({ merge_conflicts: BASE });
+    look(player, { merge: ok({ ...OPEN, headSha: 'sha3' }) });
+    switchTo(settings.reactions.on);
+    look(player, { merge: ok({ ...OPEN, headSha: 'sha3' }), ci: ci('failing', 'sha3') });
+    expect(player.everTold('reaction:turn:queued')).toHaveLength(2);
+  });
+
   it('is not given twice to an agent that names another request for a while', () => {
     const player = watching({ review_comments: { ...reviews.review_comments, budget: 9 } });
     look(player, { reviews: ok([comment('1')]) });

@@ -4,7 +4,7 @@ import type { ReactionKind } from '../model/reaction.ts';
 import { problemOf, type ReactionProgress, type RequestFacts, type Standing, type Watch } from '../model/watch.ts';
 import { whyElsewhere, whyForeign } from './managed.ts';
 import { endWatch, isWorkedOn, progressOf, putProgress, waitFor, waitLonger } from './progress.ts';
-import { activeReactions } from './registry.ts';
+import { activeReactions, reactionOf } from './registry.ts';
 
 /** A request in a project that is not ours, or on another forge, is never asked about; an edit of the workflow may make it ours. */
 export function checkProject(draft: Draft, watch: Watch): void {
@@ -96,7 +96,10 @@ export function noteLook(draft: Draft, watch: Watch, { headSha }: MergeStatus): 
   });
   if (!isNoted || head === null || head.sha === headSha) return;
   const byUs = runs !== head.runs;
-  for (const { kind, onNewHead } of activeReactions(draft.state.settings.reactions)) {
+  // Those that are off, too: they go on from there when they are switched on again.
+  const kinds = activeReactions(draft.state.settings.reactions).map(({ kind }) => kind);
+  for (const kind of new Set([...kinds, ...(Object.keys(watch.reactions) as ReactionKind[])])) {
+    const { onNewHead } = reactionOf(kind);
     if (onNewHead) putProgress(draft, watch.issue.id, kind, onNewHead(progressOf(current(draft, watch), kind), byUs));
   }
 }
