@@ -13,14 +13,15 @@ export interface QueueGate {
 
 export function createQueueGate(state: () => State): QueueGate {
   let met: readonly EventNamed<'run-exited'>[] = [];
+  const onTheWay = (now: State) => met.filter(({ issueId, runId }) => now.live.get(issueId)?.runId === runId);
   return {
     hear(event) {
-      if (event.type === 'run-exited' && event.exit.fault?.consequence === 'pause-agent') met = [...met, event];
+      if (event.type === 'run-exited' && event.exit.fault?.consequence === 'pause-agent') met = [...onTheWay(state()), event];
     },
     heldBack({ settings }) {
       const now = state();
       const { kind } = settings.agent;
-      met = met.filter(({ issueId, runId }) => now.live.get(issueId)?.runId === runId);
+      met = onTheWay(now);
       return whyHeldBack(now, kind) ?? limitMet(now, met, kind);
     },
   };

@@ -22,6 +22,8 @@ interface Ends {
   readonly turns: AbortController;
   /** Ends what follows the turns too. */
   readonly finishing: AbortController;
+  /** Ends even a move of the issue that was begun. */
+  readonly moves: AbortController;
   readonly stopGraceMs: number;
 }
 
@@ -35,7 +37,7 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Loca
   const late = new Map<string, NodeJS.Timeout>();
   // One listener for all: a signal made of two for each run costs more than the rest of its start.
   killed.addEventListener('abort', () => {
-    for (const ends of running.values()) endAll(ends, killed.reason);
+    for (const ends of running.values()) endAtOnce(ends, killed.reason);
   });
 
   async function run(plan: RunPlan, hear: RunListener, ends: Ends): Promise<void> {
@@ -46,9 +48,9 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Loca
     hear.report({ type: 'run-exited', issueId: plan.issue.id, runId: plan.runId, exit });
   }
 
-  async function attempt(plan: RunPlan, { report, announce }: RunListener, { turns, finishing }: Ends): Promise<RunExit> {
+  async function attempt(plan: RunPlan, { report, announce }: RunListener, { turns, finishing, moves }: Ends): Promise<RunExit> {
     const adapters = adaptersOf(plan);
-    const { tracker, settled } = createWholeMoves(adapters.tracker, killed);
+    const { tracker, settled } = createWholeMoves(adapters.tracker, moves.signal);
     const deps = { report, announce, adapters: { ...adapters, tracker }, finishing: finishing.signal, killed };
     try {
       return await runAttempt(plan, deps, turns.signal);
@@ -60,8 +62,9 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Loca
   return {
     start(plan, hear) {
       const { stopGraceMs } = plan.settings.agent;
-      const ends = { turns: new AbortController(), finishing: new AbortController(), stopGraceMs };
-      if (killed.aborted) endAll(ends, killed.reason);
+      const [turns, finishing, moves] = [new AbortController(), new AbortController(), new AbortController()];
+      const ends = { turns, finishing, moves, stopGraceMs };
+      if (killed.aborted) endAtOnce(ends, killed.reason);
       running.set(plan.runId, ends);
       void run(plan, hear, ends);
     },
@@ -73,13 +76,13 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Loca
       else if (!ends.turns.signal.aborted) {
         // A service that stops waits for a while: what an agent has finished need not be paid for again.
         ends.turns.abort(why);
-        late.set(runId, setTimeout(() => endAll(ends, why), ends.stopGraceMs + FINISH_MS).unref());
+        late.set(runId, setTimeout(() => endAtOnce(ends, why), ends.stopGraceMs + FINISH_MS).unref());
       }
       return 'told';
     },
     abandon(runId, why) {
       const ends = running.get(runId);
-      if (ends) endAll(ends, new Error(why));
+      if (ends) endAtOnce(ends, new Error(why));
     },
   };
 }
@@ -87,4 +90,10 @@ export function createLocalRunner({ adaptersOf, killed }: LocalRunnerDeps): Loca
 function endAll({ turns, finishing }: Ends, why: unknown): void {
   turns.abort(why);
   finishing.abort(why);
+}
+
+/** Nobody waits for what a move would make of the issue. */
+function endAtOnce(ends: Ends, why: unknown): void {
+  endAll(ends, why);
+  ends.moves.abort(why);
 }

@@ -127,8 +127,8 @@ export function createGivenRuns(deps: GivenRunsDeps): GivenRuns {
     async finish() {
       const ended = [...runs.values()].filter(({ exit }) => exit !== null);
       for (const run of ended) run.over.abort(new Error('the run is over'));
-      // Who hears of the end reads the issue: a move that was begun comes first.
-      const over = ended.filter(({ isMoving }) => !isMoving());
+      // Who hears of the end reads the issue, unless the service stops: a move that was begun comes first.
+      const over = ended.filter(({ isMoving, stop }) => stop === 'shutdown' || !isMoving());
       const given = over.filter(({ worker }) => worker !== null);
       if (given.length > 0) await queue.revoke(given.map(({ plan }) => plan.runId));
       for (const run of over) {
