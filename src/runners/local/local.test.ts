@@ -48,7 +48,7 @@ interface Scene {
   readonly turnsFail?: Fault['consequence'];
   /** The service begins to stop when the agent has answered. */
   readonly stoppedAfterAnswer?: boolean;
-  readonly deliveryHangs?: boolean;
+  readonly hangs?: 'delivery' | 'move';
   /** Set where the branch is pushed for the agent. */
   readonly ownBranch?: string;
 }
@@ -92,6 +92,7 @@ async function play(scene: Scene) {
       fetchIssueById: () => Promise.resolve(issueWith({ id: '1', ...(scene.closedIn === 0 ? { isClosed: true } : {}) })),
       async transitionIssue(_id: string, state: string, signal: AbortSignal) {
         during('move', signal);
+        if (scene.hangs === 'move') await once(signal, 'abort').then(() => signal.throwIfAborted());
         await delay(20, undefined, { signal });
         seen.moves.push(state);
       },
@@ -127,7 +128,7 @@ async function play(scene: Scene) {
       afterRun: async () => void (seen.afterRuns += 1),
       async deliver(_subject: unknown, signal: AbortSignal) {
         during('delivery', signal);
-        if (scene.deliveryHangs) await once(signal, 'abort').then(() => signal.throwIfAborted());
+        if (scene.hangs === 'delivery') await once(signal, 'abort').then(() => signal.throwIfAborted());
         if (scene.deliveryFails) throw new Error('no such remote');
         seen.delivered += 1;
         return null;
@@ -260,15 +261,18 @@ describe('a move of its issue that was begun when a run is told to stop', () => 
 });
 
 describe('a run that does not finish while the service stops', () => {
-  it('is ended in time for its last hook', { timeout: 15_000 }, async () => {
+  it.each([
+    ['delivery', 1],
+    ['move', 0],
+  ] as const)('is ended in time (%s)', { timeout: 15_000 }, async (hangs, turns) => {
     vi.useFakeTimers();
     try {
-      const stopped = { during: 'delivery', reason: 'shutdown' } as const;
-      const ended = play({ maxTurns: 1, says: null, stopped, deliveryHangs: true });
+      const stopped = { during: hangs, reason: 'shutdown' } as const;
+      const ended = play({ maxTurns: 1, says: null, stopped, hangs, ...(hangs === 'move' && { inProgressState: 'doing' }) });
       await vi.advanceTimersByTimeAsync(9_999);
       await vi.advanceTimersByTimeAsync(1);
       const { exit, seen } = await ended;
-      expect([exit?.kind, exit?.turns, seen.afterRuns]).toEqual(['cancelled', 1, 1]);
+      expect([exit?.kind, exit?.turns, seen.afterRuns]).toEqual(['cancelled', turns, turns]);
     } finally {
       vi.useRealTimers();
     }
