@@ -2,14 +2,19 @@ import type { AgentStatus } from '../../domain/model/agent-event.ts';
 import type { RunPlan } from '../../domain/model/effect.ts';
 import type { Fault } from '../../domain/model/fault.ts';
 import type { AgentSession, Turn } from '../../ports/agent.ts';
-import type { AttemptDeps } from './attempt.ts';
+import type { RunListener } from '../../ports/runner.ts';
+
+interface TurnDeps extends Pick<RunListener, 'report'> {
+  /** Aborts what follows the turns too. */
+  readonly finishing: AbortSignal;
+}
 
 /** One turn of the agent. Says why it failed, or null. */
 export async function takeTurn(
   plan: RunPlan,
   session: AgentSession,
   turn: Turn,
-  deps: AttemptDeps,
+  deps: TurnDeps,
   signal: AbortSignal,
 ): Promise<Fault | null> {
   signal.throwIfAborted();
