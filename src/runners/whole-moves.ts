@@ -12,17 +12,17 @@ export interface WholeMoves {
 
 /**
  * What a tracker was asked for may come true long after nobody waits for it any more, and would then look like the doing of a
- * person; half of a move may leave an issue without a state. So a move is cut short only with the service, and the end of
- * its run is told after it.
+ * person; half of a move may leave an issue without a state. So a move is cut short only where nobody
+ * acts on what it leaves, with the service or with a run that is another's by now, and the end of its run is told after it.
  */
-export function createWholeMoves(tracker: Tracker, killed: AbortSignal): WholeMoves {
+export function createWholeMoves(tracker: Tracker, cutShort: AbortSignal): WholeMoves {
   const moving = new Set<Promise<void>>();
   return {
     tracker: {
       ...tracker,
       async transitionIssue(id, state, signal) {
         signal.throwIfAborted();
-        const move = tracker.transitionIssue(id, state, killed);
+        const move = tracker.transitionIssue(id, state, cutShort);
         moving.add(move);
         await move.finally(() => moving.delete(move));
       },
