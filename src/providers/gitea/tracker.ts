@@ -74,9 +74,9 @@ export function createTracker(
     },
     describeProject: async () => facts,
     // The remote has no route for it: reads were proven by the preflight and the labels, writes only show when they are tried.
-    readRights: async (_signal, { pushes, opensRequests } = { pushes: false, opensRequests: false }) => ({
+    readRights: async (_signal, uses) => ({
       missing: [],
-      untold: ['write:issue', ...(pushes || opensRequests ? ['write:repository'] : [])],
+      untold: ['write:issue', ...(uses?.pushes || uses?.opensRequests ? ['write:repository'] : [])],
     }),
   };
 }

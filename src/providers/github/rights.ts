@@ -26,10 +26,10 @@ export async function readRights(
   return { missing: isEnough ? [] : ['repo'], untold: [] };
 }
 
-function permissionsFor({ pushes, opensRequests }: TokenUses = { pushes: false, opensRequests: false }): readonly string[] {
+function permissionsFor(uses: TokenUses | undefined): readonly string[] {
   return [
     ...PERMISSIONS,
-    ...(pushes ? ['Contents (read and write)'] : []),
-    ...(opensRequests ? ['Pull requests (read and write)'] : []),
+    ...(uses?.pushes ? ['Contents (read and write)'] : []),
+    ...(uses?.opensRequests ? ['Pull requests (read and write)'] : []),
   ];
 }
